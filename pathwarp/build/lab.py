@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The lab root, the file system that the guests run on: whether the one there is good, and its last steps.
+
+`build/lab/` holds `root/` and `lab.json` (the packages with their versions, and what it was made from). It is there
+whole or not at all.
+"""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+from pathwarp.build.recipe import LAB, LabRecipe, read_lab_recipe
+from pathwarp.build.stamp import hash_parts, publish, read_stamp, write_stamp
+from pathwarp.faults import Exit, Fault, Faults
+
+FORMAT = 1
+METHOD = 1  # as in pathwarp.build.base
+
+
+def lab_root(root: Path) -> Path:
+    """Where the lab root is, or will be."""
+    return root / "build" / "lab" / "root"
+
+
+def read_lab(root: Path) -> dict:
+    """What `lab.json` says: `packages` (name to version), `packages_sha256`, `inputs`; empty when there is no lab root."""
+    return read_stamp(root / "build" / "lab" / "lab.json")
+
+
+def lab_inputs_hash(root: Path) -> str:
+    """SHA-256 of what the recipe says, whatever its comments and order of keys."""
+    return _hash(read_lab_recipe(root))
+
+
+def is_current(root: Path) -> bool:
+    """Whether the lab root is there, as the recipe is now, with all that trials need; a matter of milliseconds."""
+    recipe = read_lab_recipe(root)
+    return read_lab(root).get("inputs") == _hash(recipe) and not _missing(lab_root(root), recipe)
+
+
+def check_lab(root: Path) -> None:
+    """Faults (a build failed) for each program that trials need and the lab root lacks."""
+    _check(lab_root(root), read_lab_recipe(root))
+
+
+def finish(root: Path, made: Path) -> None:
+    """Take the unpacked root file system in `made/root` for the new lab root: what is the host's in it goes, the
+    mount points come, and it is checked and put into its place. Faults (a build failed) when a program is missing.
+    """
+    recipe = read_lab_recipe(root)
+    new = made / "root"
+    for folder in recipe.folders:
+        inside(new, folder).mkdir(parents=True, exist_ok=True)
+    for name in ("hostname", "resolv.conf"):
+        inside(new, f"/etc/{name}").unlink(missing_ok=True)
+    _check(new, recipe)
+    packages = _packages(new)
+    stamp = {
+        "format": FORMAT,
+        "suite": recipe.suite,
+        "packages": packages,
+        "packages_sha256": hash_parts((name, version.encode()) for name, version in sorted(packages.items())),
+        "inputs": _hash(recipe),
+    }
+    write_stamp(made / "lab.json", stamp)
+    publish(root, made, root / "build" / "lab")
+
+
+def inside(folder: Path, path: str) -> Path:
+    """The absolute `path` as seen in `folder`."""
+    return folder / path.lstrip("/")
+
+
+def _hash(recipe: LabRecipe) -> str:
+    return hash_parts([("recipe", json.dumps([METHOD, recipe.model_dump()], sort_keys=True).encode())])
+
+
+def _missing(lab: Path, recipe: LabRecipe) -> list[str]:
+    # lexists: links such as /usr/bin/python3 are good without the host having what an absolute one points to.
+    return [path for path in recipe.needs if not os.path.lexists(inside(lab, path))]
+
+
+def _check(lab: Path, recipe: LabRecipe) -> None:
+    missing = _missing(lab, recipe)
+    if missing:
+        hint = f"which Debian package has it? {LAB} lists those to install; `make lab` builds the lab root anew"
+        raise Faults((Fault("lab root", f"{path} is missing", hint=hint) for path in missing), Exit.FAILED)
+
+
+def _packages(lab: Path) -> dict[str, str]:
+    """Package to version, from the file system's own package database."""
+    command = ["dpkg-query", f"--admindir={inside(lab, '/var/lib/dpkg')}", "--show", "--showformat=${Package} ${Version}\n"]
+    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return dict(line.split(" ", 1) for line in output.splitlines())

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Series of kernel patches: which files are in one, and putting them on a source tree."""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+from typing import TextIO
+
+from pathwarp.faults import Exit, Fault, Faults
+
+SERIES = "series"
+# How many lines of a hunk's context may differ: patch's own default, said here because it decides what still applies.
+FUZZ = 2
+
+ENTRY = re.compile(r"(?P<name>[\w.+-]+\.patch)(\s+#\s*(?P<only>\S+))?", re.ASCII)
+
+
+def read_series(folder: Path, root: Path, backend: str, backends: tuple[str, ...]) -> list[Path]:
+    """The patches that `folder/series` lists for a backend, in order; none when there is no such file.
+
+    A line is a file name, or a comment. A name with `# BACKEND` behind it is for that backend only. Faults for each line
+    that is neither, and for each patch that is missing.
+    """
+    series = folder / SERIES
+    try:
+        lines = series.read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
+        return []
+    except (OSError, UnicodeDecodeError) as error:
+        raise Faults.one(series.relative_to(root).as_posix(), f"cannot be read: {error}") from None
+    faults, patches = [], []
+    for number, line in enumerate(map(str.strip, lines), 1):
+        if not line or line.startswith("#"):
+            continue
+        where = f"{series.relative_to(root).as_posix()}:{number}"
+        entry = ENTRY.fullmatch(line)
+        if entry is None or entry["only"] not in (None, *backends):
+            valid = f"NAME.patch, or NAME.patch # BACKEND, a backend being one of {', '.join(backends)}"
+            faults.append(Fault(where, f"{line[:80]!r} names no patch", valid))
+        elif not (folder / entry["name"]).is_file():
+            faults.append(Fault(where, f"there is no file {entry['name']}", hint="add it, or take it out of the series"))
+        elif entry["only"] in (None, backend):
+            patches.append(folder / entry["name"])
+    if faults:
+        raise Faults(faults)
+    return patches
+
+
+def apply_patch(patch: Path, tree: Path, log: TextIO) -> list[str]:
+    """Put one patch on `tree`; return what stops it, a line for each hunk or file, none when all of it is on."""
+    command = ["patch", "--strip=1", "--force", f"--fuzz={FUZZ}", "--no-backup-if-mismatch", "--reject-file=-"]
+    result = subprocess.run(
+        [*command, f"--input={patch}"],
+        cwd=tree,
+        env={**os.environ, "LC_ALL": "C"},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    log.write(f"{patch.name}:\n{result.stdout}")
+    if result.returncode == 0:
+        return [] if result.stdout else ["has no change in it"]
+    return refusals(result.stdout) or [result.stdout.strip()]
+
+
+def refusals(output: str) -> list[str]:
+    """What GNU patch's output (in the C locale) says did not apply, a line each: number of the hunk, file, place."""
+    found = []
+    file = ""
+    for line in output.splitlines():
+        if match := re.match(r"patching file '?(.+?)'?$", line) or re.match(r"\|\+\+\+ (?:b/)?(\S+)", line):
+            file = match[1]
+        elif match := re.match(r"Hunk #(\d+) FAILED at (\d+)", line):
+            found.append(f"hunk {match[1]} does not apply to {file} near line {match[2]}")
+        elif line.startswith("No file to patch."):
+            found.append(f"there is no file {file} to change")
+        elif line.startswith("patch: ****"):
+            found.append(line.removeprefix("patch: ****").strip())
+    return found
+
+
+def apply_patches(patches: list[Path], tree: Path, root: Path, source: str, log: TextIO) -> None:
+    """Put patches on `tree` in order; Faults (a build failed) with file and hunks of the first one that does not apply.
+
+    `source` is said in the message: which source this is.
+    """
+    for patch in patches:
+        refused = apply_patch(patch, tree, log)
+        if refused:
+            where = patch.relative_to(root).as_posix()
+            raise Faults((Fault(where, f"{what} ({source})") for what in refused), Exit.FAILED)

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Models of the two recipes: `kernels/base.yaml` and `vms/lab.yaml`."""
+
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
+
+from pathwarp.schema.common import Line, Name, Part
+from pathwarp.schema.explain import read_model
+from pathwarp.yamlfile import read
+
+KERNELS = "kernels/base.yaml"
+LAB = "vms/lab.yaml"
+
+Lines = Annotated[tuple[Line, ...], Field(min_length=1)]
+Paths = Annotated[tuple[Annotated[str, Field(pattern=r"^(/[\w.*-]+)+$")], ...], Field(min_length=1)]
+
+
+class KernelBackend(Part):
+    """How a backend's kernel is made: `arch` as make knows it, the file that make leaves, fragments of configuration.
+
+    `config` are names of files in `kernels/config`, without their ending; a later one wins. `leave_out` names the file
+    in `kernels` with tar's patterns of what is not unpacked.
+    """
+
+    arch: Name
+    binary: Line
+    config: Annotated[tuple[Name, ...], Field(min_length=1)]
+    leave_out: Annotated[str | None, Field(alias="leave-out", pattern=r"^[\w-]+\.txt$", default=None)]
+
+
+class KernelRecipe(Part):
+    """`tested` is the version that the patches were made for."""
+
+    package: Line
+    tested: Line
+    built_at: Annotated[Line, Field(alias="built-at")]
+    backends: Annotated[dict[str, KernelBackend], Field(min_length=1)]
+
+
+class LabRecipe(Part):
+    """`folders` and `needs` are paths in the lab root; `leave_out` are dpkg's patterns."""
+
+    suite: Name
+    packages: Lines
+    leave_out: Annotated[Paths, Field(alias="leave-out")]
+    folders: Paths
+    needs: Paths
+
+
+def read_kernel_recipe(root: Path) -> KernelRecipe:
+    """Faults for all that is wrong with the file."""
+    return read_model(KernelRecipe, read(root / KERNELS, root))
+
+
+def read_lab_recipe(root: Path) -> LabRecipe:
+    """Faults for all that is wrong with the file."""
+    return read_model(LabRecipe, read(root / LAB, root))

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A kernel's source tree: unpacking, configuring, compiling, all of it the same on every machine."""
+
+import os
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TextIO
+
+from pathwarp.build.kconfig import check_config
+from pathwarp.build.recipe import KernelBackend
+from pathwarp.faults import Exit, Faults
+
+LAST_LINES = 15
+
+
+class Tree:
+    """A tree in `folder`; what its commands print goes to `log`. `root` is the project's folder."""
+
+    def __init__(self, root: Path, folder: Path, backend: KernelBackend, built_at: str, log: TextIO) -> None:
+        self.root = root
+        self.folder = folder
+        self.backend = backend
+        self.built_at = built_at
+        self.log = log
+
+    @property
+    def binary(self) -> Path:
+        return self.folder / self.backend.binary
+
+    @property
+    def config(self) -> Path:
+        return self.folder / ".config"
+
+    @property
+    def fragments(self) -> list[Path]:
+        return fragments(self.root, self.backend)
+
+    def unpack(self, archive: Path) -> None:
+        """Fill the tree, which must not exist yet, with what the backend needs of the sources."""
+        self.folder.mkdir()
+        command = ["tar", "--extract", f"--file={archive}", f"--directory={self.folder}", "--strip-components=1"]
+        if self.backend.leave_out:
+            command.append(f"--exclude-from={self.root / 'kernels' / self.backend.leave_out}")
+        self._run(command)
+
+    def copy(self, other: "Tree") -> None:
+        """Fill the tree, which must not exist yet, with a copy of another, times of change included (make trusts them)."""
+        self._run(["cp", "--archive", "--reflink=auto", str(other.folder), str(self.folder)])
+
+    def configure(self) -> None:
+        """Make the configuration: the smallest there is, with the backend's fragments on top and nothing lost."""
+        self.make("tinyconfig")
+        fragments = [str(path) for path in self.fragments]
+        self._run(["scripts/kconfig/merge_config.sh", "-m", ".config", *fragments])
+        self.make("olddefconfig")
+        check_config(self.config, self.fragments, self.root)
+
+    def compile(self, local_version: str) -> None:
+        """Compile and link; `local_version` is what the kernel's release ends with."""
+        jobs = len(os.sched_getaffinity(0))
+        self.make(f"--jobs={jobs}", local_version=local_version)
+
+    def release(self) -> str:
+        """What `uname -r` says on the kernel; only once it is compiled."""
+        return (self.folder / "include/config/kernel.release").read_text().strip()
+
+    def version(self) -> str:
+        """The version of the source, such as 6.12.117."""
+        return self._capture(["make", "--silent", "--no-print-directory", "kernelversion"])
+
+    def make(self, *arguments: str, local_version: str = "") -> None:
+        self._run(["make", f"ARCH={self.backend.arch}", *arguments], local_version)
+
+    def _environment(self, local_version: str = "") -> dict[str, str]:
+        # Nothing else of the caller's: flags, make's own variables or a language would change what comes out.
+        return {
+            "PATH": os.environ.get("PATH", os.defpath),
+            "LC_ALL": "C",
+            "KBUILD_BUILD_TIMESTAMP": self.built_at,
+            "KBUILD_BUILD_USER": "pathwarp",
+            "KBUILD_BUILD_HOST": "pathwarp",
+            "KBUILD_BUILD_VERSION": "1",
+            "LOCALVERSION": local_version,
+        }
+
+    def _capture(self, command: Sequence[str]) -> str:
+        return subprocess.run(
+            command, cwd=self.folder, env=self._environment(), capture_output=True, text=True, check=True
+        ).stdout.strip()
+
+    def _run(self, command: Sequence[str], local_version: str = "") -> None:
+        """Run a command in the tree (in its parent before there is one); Faults (a build failed) with its last lines."""
+        folder = self.folder if self.folder.is_dir() else self.folder.parent
+        self.log.write(f"+ {' '.join(command)}\n")
+        self.log.flush()
+        start = os.fstat(self.log.fileno()).st_size
+        status = subprocess.run(
+            command,
+            cwd=folder,
+            env=self._environment(local_version),
+            stdin=subprocess.DEVNULL,
+            stdout=self.log,
+            stderr=subprocess.STDOUT,
+            check=False,
+        ).returncode
+        if status:
+            log = Path(self.log.name)
+            lines = log.read_bytes()[start:].decode(errors="replace").splitlines()[-LAST_LINES:]
+            what = "\n".join([f"failed with exit status {status}; its last lines:", *(f"    {line}" for line in lines)])
+            hint = f"all of it is in {log.relative_to(self.root).as_posix()}"
+            raise Faults.one(" ".join(command), what, hint=hint, code=Exit.FAILED)
+
+
+def fragments(root: Path, backend: KernelBackend) -> list[Path]:
+    return [root / "kernels" / "config" / f"{name}.config" for name in backend.config]

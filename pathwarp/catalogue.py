@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which scenarios, topologies, workloads and variants there are: their names, files and title lines.
+
+On the path of every command, so it imports nothing but YAML, and that only for the titles.
+"""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from pathwarp.faults import Fault, Faults, gather
+
+# A name can never leave its folder, and is safe in a path, a Make variable and a kernel release.
+NAME = r"[a-z0-9][a-z0-9-]*"
+NAME_RULE = "lower-case letters, digits and dashes, at most 40"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of data file: what one is called, where it is, and the option that names it on the command line."""
+
+    noun: str
+    pattern: str
+    option: str
+
+    @property
+    def in_folder(self) -> bool:
+        """Whether the name is that of the file's folder, not of the file."""
+        return "*/" in self.pattern
+
+
+SCENARIO = Kind("scenario", "scenarios/*.yaml", "scenario")
+VARIANT = Kind("variant", "kernels/variants/*/variant.yaml", "variant")
+WORKLOAD = Kind("workload", "traffic/*.yaml", "traffic")
+TOPOLOGY = Kind("topology", "topologies/*.yaml", "topology")
+KINDS = (SCENARIO, VARIANT, WORKLOAD, TOPOLOGY)
+
+
+def is_name(text: object) -> bool:
+    return isinstance(text, str) and len(text) <= 40 and re.fullmatch(NAME, text) is not None
+
+
+def suggest(bad: object, valid: list[str] | tuple[str, ...]) -> str:
+    """A hint for the valid word that `bad` is nearest to; empty when there is none."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(str(bad)[:80].lower(), valid, n=1)
+    return f"did you mean {near[0]}?" if near else ""
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """The data files below `root`, the project's folder."""
+
+    root: Path
+
+    def files(self, kind: Kind) -> dict[str, Path]:
+        """Name to file, sorted by name; what is not named by the rule is left out."""
+        found = {}
+        for path in sorted(self.root.glob(kind.pattern)):
+            name = path.parent.name if kind.in_folder else path.stem
+            if is_name(name):
+                found[name] = path
+        return found
+
+    def names(self, kind: Kind) -> list[str]:
+        return list(self.files(kind))
+
+    def fault(self, kind: Kind, name: object, where: str) -> Fault | None:
+        """What is wrong with `name` as the name of a `kind`, asked for at `where`; None when there is such a file."""
+        names = self.names(kind)
+        if name in names:
+            return None
+        valid = ", ".join(names) or f"none: there is no {kind.pattern}"
+        if name == "":
+            return Fault(
+                where, f"no {kind.noun} is named", valid, f"for example {kind.option}={next(iter(names), 'NAME')}"
+            )
+        if not is_name(name):
+            return Fault(
+                where, f"{str(name)[:60]!r} cannot be the name of a {kind.noun}", valid, f"a name is {NAME_RULE}"
+            )
+        home = kind.pattern.replace("*", name)
+        return Fault(where, f"unknown {kind.noun} '{name}'", valid, suggest(name, names) or f"a new one goes to {home}")
+
+    def titles(self, kind: Kind, faults: list[Fault]) -> dict[str, str]:
+        """Name to title line; files without one, or named wrong, go to `faults`."""
+        from pathwarp.yamlfile import read
+
+        titles = {}
+        named = self.files(kind)
+        for path in sorted(set(self.root.glob(kind.pattern)) - set(named.values())):
+            where = path.relative_to(self.root).as_posix()
+            faults.append(Fault(where, f"cannot be the name of a {kind.noun}", NAME_RULE, "rename it"))
+        for name, path in named.items():
+            with gather(faults):
+                file = read(path, self.root)
+                titles[name] = file.data.get("title")
+                if not isinstance(titles[name], str):
+                    raise Faults.one(file.where(("title",)), "is missing or not text", hint="one line for `list`")
+        return titles

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The commands. What one needs is imported when it runs, so that `list`, and a run's first guest, start at once."""
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pathwarp.catalogue import KINDS, Catalogue
+from pathwarp.faults import Exit, Fault, Faults, gather
+from pathwarp.options import SELECTION, option, read_names, read_number, read_selection
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+class LazyGroup(click.Group):
+    """A group that imports some of its commands, given as name to (module, attribute), when they are called."""
+
+    def __init__(self, *args: Any, lazy: dict[str, tuple[str, str]] | None = None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.lazy = lazy or {}
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted([*super().list_commands(ctx), *self.lazy])
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name in self.lazy:
+            module, attribute = self.lazy[cmd_name]
+            return getattr(import_module(module), attribute)
+        return super().get_command(ctx, cmd_name)
+
+
+@click.group(cls=LazyGroup, lazy={"traffic": ("pathwarp.traffic.commands", "traffic")})
+@option(
+    "root", "The project's folder.  [default: where this program is]", type=click.Path(path_type=Path), default=ROOT
+)
+@click.pass_context
+def cli(context: click.Context, root: Path) -> None:
+    """Measure how Multipath TCP recovers from losses, on real kernels in virtual time."""
+    context.obj = Catalogue(root.resolve())
+
+
+@cli.command(name="list")
+@click.pass_obj
+def list_(catalogue: Catalogue) -> None:
+    """Name the scenarios, variants, traffic and topologies there are."""
+    faults: list[Fault] = []
+    titles = {kind: catalogue.titles(kind, faults) for kind in KINDS}
+    width = max((len(name) for named in titles.values() for name in named), default=0)
+    for kind, named in titles.items():
+        click.echo(f"{kind.option}:")
+        for name, title in named.items():
+            click.echo(f"  {name:<{width}}  {title}")
+    if faults:
+        raise Faults(faults)
+
+
+@cli.command()
+@SELECTION
+@option("runs", "How many seeds.  [default: the scenario's]")
+@option("seed", "The first seed.  [default: 1]")
+@option("backend", "uml (virtual time) or vm (wall clock).", default="uml", show_default=True)
+@option("jobs", "Guests side by side, a CPU each.  [default: all CPUs that this process may use]")
+@option("force", "Run what is already sealed, too.", is_flag=True)
+@click.pass_obj
+def run(
+    catalogue: Catalogue, runs: str | None, seed: str | None, backend: str, jobs: str | None, force: bool, **chosen: Any
+) -> Exit:
+    """Run the trials of a scenario that are not sealed yet, and print what all of them say."""
+    from pathwarp.trial import LARGEST_SEED, MOST_RUNS, Request, plan_trials
+
+    faults: list[Fault] = []
+    cpus = len(os.sched_getaffinity(0))
+    selection = read_selection(faults, **chosen)
+    numbers = {
+        "runs": read_number("runs", runs, MOST_RUNS, faults),
+        "seed": read_number("seed", seed, LARGEST_SEED, faults),
+    }
+    workers = read_number("jobs", jobs, cpus, faults) or cpus
+    numbers = {name: number for name, number in numbers.items() if number}
+    trials = []
+    with gather(faults):
+        trials = plan_trials(Request(catalogue.root, backend=backend, **selection, **numbers))
+    if faults:
+        raise Faults(faults)
+    from pathwarp.runner import run_trials
+
+    failed = run_trials(catalogue.root, trials, jobs=workers, force=force)
+    try:
+        _print_table(catalogue, selection, seeds=sorted({trial.seed for trial in trials}))
+    except Faults as faults_of_results:
+        # A trial failed; that there are no results then is no wonder.
+        raise Faults(faults_of_results.faults, Exit.FAILED) from None
+    return Exit.FAILED if failed else Exit.DONE
+
+
+@cli.command()
+@SELECTION
+@option("metric", "A key of metrics.json.  [default: the scenario's first]")
+@click.pass_obj
+def table(catalogue: Catalogue, metric: str | None, **chosen: Any) -> None:
+    """Print the table of the trials that are sealed."""
+    faults: list[Fault] = []
+    selection = read_selection(faults, **chosen)
+    if faults:
+        raise Faults(faults)
+    _print_table(catalogue, selection, metric)
+
+
+@cli.command()
+@SELECTION
+@click.pass_obj
+def figures(catalogue: Catalogue, **chosen: Any) -> None:
+    """Draw the figures of the trials that are sealed, as SVG and PNG."""
+    faults: list[Fault] = []
+    selection = read_selection(faults, **chosen)
+    if faults:
+        raise Faults(faults)
+    from pathwarp.present.figures import make_figures
+
+    scenario, where = _results(catalogue, selection)
+    out_dir = where["results_dir"] / where["label"] / "figures"
+    for path in make_figures(scenario=scenario, out_dir=out_dir, **where):
+        click.echo(path)
+
+
+@cli.group()
+def build() -> None:
+    """Build what trials need; `run` does it by itself."""
+
+
+@build.command()
+@option("variant", "Variants, comma-separated.  [default: all]")
+@option("backend", "uml (virtual time) or vm (wall clock).", default="uml", show_default=True)
+@click.pass_obj
+def kernels(catalogue: Catalogue, variant: str | None, backend: str) -> None:
+    """Build the variants' kernels that are not up to date, and what they need."""
+    from pathwarp.build import prepare
+    from pathwarp.load import ALL, load_variants
+
+    variants = load_variants(catalogue, read_names(variant) or (ALL,))
+    prepare.ensure(catalogue.root, {variant.name: variant for variant in variants}, backend)
+
+
+@build.command()
+@option("backend", "uml (virtual time) or vm (wall clock).", default="uml", show_default=True)
+@click.pass_obj
+def lab(catalogue: Catalogue, backend: str) -> None:
+    """Build the guests' root file system where it is not up to date."""
+    from pathwarp.build import prepare
+
+    prepare.ensure(catalogue.root, {}, backend)
+
+
+def _results(catalogue: Catalogue, selection: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """The scenario, and which results are meant: those selected and, where they are sealed too, the baseline's."""
+    from pathwarp.load import load_experiment
+    from pathwarp.settings import label
+
+    experiment = load_experiment(catalogue, **selection)
+    scenario = experiment.scenario
+    return scenario, {
+        "results_dir": catalogue.root / "results",
+        "label": label(scenario.name, selection["settings"]),
+        "variants": list(dict.fromkeys([scenario.baseline, *experiment.variants])),
+        "traffics": list(experiment.workloads),
+    }
+
+
+def _print_table(
+    catalogue: Catalogue, selection: dict[str, Any], metric: str | None = None, seeds: Sequence[int] | None = None
+) -> None:
+    from pathwarp.present.results import load_results
+    from pathwarp.present.table import render
+
+    scenario, where = _results(catalogue, selection)
+    name = where.pop("label")
+    results = load_results(scenario=name, seeds=seeds, **where)
+    text = render(results, metric or scenario.metrics[0], scenario.baseline, where["results_dir"] / name)
+    click.echo(text, nl=False)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run a command and return its exit status; bad input is said in full on standard error."""
+    try:
+        return int(cli.main(list(arguments), prog_name="pathwarp", standalone_mode=False) or Exit.DONE)
+    except Faults as faults:
+        click.echo(str(faults), err=True)
+        if faults.code == Exit.BAD_INPUT:
+            number = len(faults.faults)
+            click.echo(
+                f"pathwarp: {number} fault{'s' if number > 1 else ''} in the input, nothing was changed", err=True
+            )
+        return faults.code
+    except click.ClickException as error:
+        error.show()
+        return Exit.BAD_INPUT
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("pathwarp: interrupted", err=True)
+        return Exit.INTERRUPTED
+    except BrokenPipeError:
+        # The reader went away (`| head`). Python would complain again when it flushes at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return Exit.FAILED

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is wrong with the input, all of it at once, and the exit codes."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import IntEnum
+
+
+class Exit(IntEnum):
+    """Exit status of every command."""
+
+    DONE = 0
+    FAILED = 1  # a trial or a build failed; what the others made stays
+    BAD_INPUT = 2  # nothing was started, nothing was changed
+    INTERRUPTED = 130
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One thing that is wrong: where (file and place in it), what (with the bad value), the valid values, what to do next."""
+
+    where: str
+    what: str
+    valid: str = ""
+    hint: str = ""
+
+    def __str__(self) -> str:
+        lines = [f"{self.where}: {self.what}"]
+        lines += [f"    valid: {self.valid}"] if self.valid else []
+        lines += [f"    {self.hint}"] if self.hint else []
+        return "\n".join(lines)
+
+
+class Faults(Exception):
+    """All faults that were found, in the order they were found and each of them once.
+
+    `code` is the exit status: BAD_INPUT, unless something that had already begun failed (FAILED).
+    """
+
+    def __init__(self, faults: Iterable[Fault], code: Exit = Exit.BAD_INPUT) -> None:
+        self.faults: tuple[Fault, ...] = tuple(dict.fromkeys(faults))
+        self.code = code
+        super().__init__(self.faults)
+
+    @classmethod
+    def one(cls, where: str, what: str, valid: str = "", hint: str = "", code: Exit = Exit.BAD_INPUT) -> "Faults":
+        return cls([Fault(where, what, valid, hint)], code)
+
+    def __str__(self) -> str:
+        return "\n".join(str(fault) for fault in self.faults)
+
+
+class BadValue(ValueError):
+    """A value that a data file must not have: what is wrong with it, the valid values, what to do next.
+
+    Raised by the parsers of single values; whoever knows the file and the place makes a Fault of it.
+    """
+
+    def __init__(self, what: str, valid: str = "", hint: str = "") -> None:
+        self.what, self.valid, self.hint = what, valid, hint
+        super().__init__("; ".join(part for part in (what, valid and f"valid: {valid}", hint) if part))
+
+
+@contextmanager
+def gather(found: list[Fault]) -> Iterator[None]:
+    """Append the faults that the block raises to `found` instead of stopping at the first; the block ends there."""
+    try:
+        yield
+    except Faults as faults:
+        found.extend(faults.faults)

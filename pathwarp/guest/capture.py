@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tcpdump on each interface of each host."""
+
+import re
+import signal
+import subprocess
+from pathlib import Path
+
+from network import Network
+
+
+class Captures:
+    """Captures that run from construction to `stop`, as `HOST-PATH.pcap` in a folder."""
+
+    def __init__(self, network: Network, folder: Path, snap_bytes: int) -> None:
+        self._processes: dict[str, subprocess.Popen] = {}
+        for host, node in network.hosts.items():
+            for path in network.plan["paths"]:
+                name = f"{host}-{path}"
+                command = ["tcpdump", "-i", path, "-s", str(snap_bytes), "-n", "-Z", "root", "-B", "16384"]
+                command += ["--time-stamp-precision=nano", "-w", str(folder / f"{name}.pcap"), "ip"]
+                self._processes[name] = subprocess.Popen(
+                    ["mnexec", "-a", str(node.pid), *command], stderr=subprocess.PIPE, text=True
+                )
+        for name, process in self._processes.items():
+            line = process.stderr.readline()
+            while "listening on" not in line:
+                if not line:
+                    raise RuntimeError(f"tcpdump of {name} did not start")
+                line = process.stderr.readline()
+
+    def stop(self) -> dict[str, dict[str, int]]:
+        """Stop all captures; the packets that each one captured and that the kernel dropped."""
+        counts = {}
+        for process in self._processes.values():
+            process.send_signal(signal.SIGINT)
+        for name, process in self._processes.items():
+            _, text = process.communicate()
+            counts[name] = {
+                "captured": int(re.search(r"(\d+) packets? captured", text).group(1)),
+                "dropped": int(re.search(r"(\d+) packets? dropped by kernel", text).group(1)),
+            }
+        return counts

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What happens to the paths, and when."""
+
+import time
+from collections.abc import Callable
+
+import mptcp
+import shaping
+from network import Network
+
+
+def _blackhole(network: Network, path: dict) -> None:
+    """Swallow every packet of the path in silence, those under way included."""
+    network.batch(
+        network.middles[path["name"]], "tc", [shaping.blackhole_line(host) for host in network.hosts]
+    )
+
+
+def _interface_down(network: Network, path: dict) -> None:
+    """Take the receiver's interface down."""
+    receiver = network.hosts[network.plan["receiver"]]
+    network.batch(receiver, "ip", [f"link set dev {path['name']} down"])
+
+
+def _interface_up(network: Network, path: dict) -> None:
+    receiver = network.plan["receiver"]
+    lines = [line for line in network.address_lines(receiver, path) if line.startswith(("route", "neigh"))]
+    network.batch(network.hosts[receiver], "ip", [f"link set dev {path['name']} up", *lines])
+
+
+def _address_removed(network: Network, path: dict) -> None:
+    """Remove the receiver's address on the path, and with it its routes; the kernel then sends REMOVE_ADDR."""
+    receiver = network.plan["receiver"]
+    address = path["addresses"][receiver]
+    lines = [f"rule del from {address}", f"addr del {address}/24 dev {path['name']}"]
+    network.batch(network.hosts[receiver], "ip", lines)
+
+
+def _address_added(network: Network, path: dict) -> None:
+    receiver = network.plan["receiver"]
+    network.batch(network.hosts[receiver], "ip", network.address_lines(receiver, path))
+    if network.plan["transport"] == "mptcp":
+        mptcp.announce(network, path["name"])
+
+
+def _change(network: Network, path: dict) -> None:
+    """Give the path the shape that it has in the plan's event."""
+    network.shape(path)
+
+
+_ACTIONS: dict[str, Callable[[Network, dict], None]] = {
+    "blackhole": _blackhole,
+    "interface-down": _interface_down,
+    "interface-up": _interface_up,
+    "address-removed": _address_removed,
+    "address-added": _address_added,
+    "shape": _change,
+}
+
+
+def sleep_until(instant_ns: int) -> None:
+    """Sleep until an instant of the guest's clock, in ns since the epoch."""
+    while (left := instant_ns - time.time_ns()) > 0:
+        time.sleep(left / 1e9)
+
+
+def run(network: Network, zero_ns: int) -> list[dict]:
+    """Carry out the plan's events at their instants after the flow's zero; what was done, and when exactly."""
+    paths = {path["name"]: path for path in network.plan["paths_setup"]}
+    done = []
+    for event in network.plan["events"]:
+        sleep_until(zero_ns + event["at_ns"])
+        at_ns = time.time_ns()
+        _ACTIONS[event["action"]](network, {**paths[event["path"]], **event.get("shape", {})})
+        done.append({"at_ns": at_ns, "path": event["path"], "action": event["action"]})
+    return done

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The application: ITGSend replays the trace towards ITGRecv, over TCP or MPTCP."""
+
+import re
+import signal
+import socket
+import struct
+import subprocess
+import time
+from pathlib import Path
+
+from namespaces import inside
+from network import Network
+
+_ETH_P_IP = 0x0800
+_SYN_ACK = 0x12
+_START_TIMEOUT_S = 30
+_WAITS = "waits.txt"
+_SIZES = "sizes.txt"
+# select(2) may oversleep by a thousandth of its timeout, but not in a real-time process (select_estimate_accuracy).
+_PUNCTUAL = ["chrt", "--fifo", "1"]
+
+
+class Flow:
+    """One D-ITG flow from the plan's sender to its receiver; both processes log every packet."""
+
+    def __init__(self, network: Network, folder: Path) -> None:
+        self.network = network
+        self.plan = network.plan
+        self.folder = folder
+        self._logs = []
+        self.receiver = self._start(self.plan["receiver"], ["ITGRecv", "-l", str(folder / "ditg-receiver.bin"), "-q", "1"])
+        self.sender: subprocess.Popen | None = None
+
+    def _start(self, host: str, command: list[str]) -> subprocess.Popen:
+        wrapper = ["mptcpize", "run"] if self.plan["transport"] == "mptcp" else []
+        log = open(self.folder / f"{host}-output.txt", "w")  # noqa: SIM115, closed in stop
+        self._logs.append(log)
+        node = self.network.hosts[host]
+        return subprocess.Popen(
+            ["mnexec", "-a", str(node.pid), *wrapper, *command], stdin=subprocess.DEVNULL, stdout=log, stderr=log
+        )
+
+    def _await_listener(self) -> None:
+        """Wait until the receiver's signalling port is open."""
+        net = Path(f"/proc/{self.network.hosts[self.plan['receiver']].pid}/net")
+        listening = re.compile(rf":{self.plan['signalling_port']:04X} 0+:0000 0A")
+        deadline = time.monotonic() + _START_TIMEOUT_S
+        while not any(listening.search((net / table).read_text()) for table in ("tcp", "tcp6")):
+            if time.monotonic() > deadline or self.receiver.poll() is not None:
+                raise RuntimeError("ITGRecv does not listen")
+            time.sleep(0.001)
+
+    def start(self) -> int:
+        """Start the sender; the instant at which its connection stands, in ns since the epoch.
+
+        That instant is the flow's zero: traces and events count from it.
+        """
+        plan = self.plan
+        self._await_listener()
+        addresses = plan["addresses"]
+        path = plan["preferred_path"]
+        with inside(self.network.hosts[plan["sender"]].pid):
+            sniffer = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(_ETH_P_IP))
+            sniffer.bind((path, _ETH_P_IP))
+        command = ["ITGSend", "-a", addresses[plan["receiver"]][path], "-rp", str(plan["port"])]
+        command += ["-Sda", plan["management"][plan["receiver"]]]
+        packets = len((self.folder / _SIZES).read_text().splitlines())
+        command += ["-T", "TCP", "-D", "-t", str(round(plan["duration_s"] * 1000)), "-z", str(packets)]
+        command += ["-Ft", str(self.folder / _WAITS), "-Fs", str(self.folder / _SIZES)]
+        command += ["-l", str(self.folder / "ditg-sender.bin"), "-q", "1"]
+        self.sender = self._start(plan["sender"], [*_PUNCTUAL, *command])
+        with sniffer:
+            sniffer.settimeout(_START_TIMEOUT_S)
+            while not self._is_syn_ack(sniffer.recv(128)):
+                pass
+        return time.time_ns()
+
+    def _is_syn_ack(self, packet: bytes) -> bool:
+        header = (packet[0] & 0xF) * 4
+        source, flags = struct.unpack_from("!H11xB", packet, header)
+        return packet[9] == socket.IPPROTO_TCP and source == self.plan["port"] and flags & _SYN_ACK == _SYN_ACK
+
+    def stop(self) -> None:
+        """Stop both processes; they write their logs to the end. Then decode the receiver's."""
+        for process in (self.sender, self.receiver):
+            if process is not None and process.poll() is None:
+                process.send_signal(signal.SIGINT)
+        for process in (self.sender, self.receiver):
+            if process is not None:
+                process.wait()
+        for log in self._logs:
+            log.close()
+        subprocess.run(
+            ["ITGDec", str(self.folder / "ditg-receiver.bin"), "-l", str(self.folder / "ditg-receiver.txt")],
+            stdout=subprocess.DEVNULL,
+            check=True,
+        )

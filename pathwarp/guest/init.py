@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The guest's init program: one trial from mounting to power-off.
+
+It reads its orders from `plan.json` in the run folder and leaves its raw files there; `guest.json` says how it went.
+"""
+
+import json
+import os
+import sys
+import traceback
+from pathlib import Path
+
+import kernel
+
+RUN = Path("/run/pathwarp")
+_SNAP_BYTES = 128
+
+
+class Void(Exception):
+    """The trial can't stand for what was asked, for the reason given."""
+
+
+def check_kernel(plan: dict) -> None:
+    """Refuse a kernel other than the one that was built for the trial's variant."""
+    running = os.uname().release
+    if running != plan["release"]:
+        raise Void(f"the guest runs {running}, not {plan['release']}")
+
+
+def check_subflows(plan: dict, connections: list[dict]) -> None:
+    """Refuse a trial that doesn't have a subflow on each path (plain TCP: a connection on the preferred one)."""
+    wanted = plan["paths"] if plan["transport"] == "mptcp" else [plan["preferred_path"]]
+    missing = [path for path in wanted if path not in [connection["path"] for connection in connections]]
+    if missing:
+        raise Void(f"no subflow on {', '.join(missing)} before the first event")
+
+
+def check_sysctls(plan: dict, report: dict) -> None:
+    """Refuse a trial whose hosts don't hold the sysctls of the plan."""
+    for host, values in report["sysctls"].items():
+        for name, wanted in plan["sysctls"].items():
+            if values[name] != str(wanted):
+                raise Void(f"{host}: {name} is {values[name]}, not {wanted}")
+
+
+def perform(plan: dict, report: dict) -> None:
+    """Set up, run the flow and the events, tear down; what was seen goes into the report as it becomes known."""
+    import counters
+    import events
+    import mptcp
+    from capture import Captures
+    from flow import Flow
+    from namespaces import inside
+    from network import Network
+
+    network = Network(plan)
+    if plan["transport"] == "mptcp":
+        mptcp.configure(network)
+    report["qdiscs"] = {
+        middle.name: network.run(middle, ["tc", "qdisc", "show"]).splitlines() for middle in network.middles.values()
+    }
+    report["sysctls"] = {}
+    for host, node in network.hosts.items():
+        with inside(node.pid):
+            report["sysctls"][host] = {name: kernel.read_sysctl(name) for name in plan["sysctls"]}
+    check_sysctls(plan, report)
+    logs = RUN / "logs"
+    captures = Captures(network, RUN / "captures", _SNAP_BYTES)
+    (logs / "counters-before.json").write_text(json.dumps(counters.read(network), sort_keys=True))
+    flow = Flow(network, logs)
+    zero_ns = report["flow_start_ns"] = flow.start()
+    if plan["events"]:
+        events.sleep_until(zero_ns + plan["events"][0]["at_ns"] - 1_000_000)
+        report["connections"] = mptcp.connections(network)
+        check_subflows(plan, report["connections"])
+    report["events"] = events.run(network, zero_ns)
+    events.sleep_until(zero_ns + round(plan["duration_s"] * 1e9))
+    (logs / "counters-after.json").write_text(json.dumps(counters.read(network), sort_keys=True))
+    report["captures"] = captures.stop()
+    flow.stop()
+    dropped = [name for name, counts in report["captures"].items() if counts["dropped"]]
+    if dropped:
+        raise Void(f"the captures {', '.join(dropped)} miss packets")
+
+
+def main() -> None:
+    """Run the trial and power off, whatever happens."""
+    os.environ.update(PATH="/usr/sbin:/usr/bin:/sbin:/bin", HOME="/root", LC_ALL="C.UTF-8", TMPDIR="/tmp")
+    report: dict = {"status": "failed", "release": os.uname().release}
+    try:
+        kernel.mount_everything()
+        kernel.sharpen_timers()
+        plan = json.loads((RUN / "logs" / "plan.json").read_text())
+        check_kernel(plan)
+        perform(plan, report)
+        report["status"] = "done"
+    except Void as reason:
+        report.update(status="void", reason=str(reason))
+    except BaseException as error:  # noqa: BLE001, the guest has nobody else to tell
+        report["reason"] = f"{type(error).__name__}: {error}"
+        traceback.print_exc()
+    finally:
+        (RUN / "logs" / "guest.json").write_text(json.dumps(report, indent=1, sort_keys=True) + "\n")
+        sys.stdout.flush()
+        kernel.power_off()
+
+
+main()

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The kernel's MPTCP path manager: limits, announced addresses, and what subflows there are."""
+
+import re
+
+from network import Network
+
+_MOST_SUBFLOWS = 8
+
+
+def configure(network: Network) -> None:
+    """Let the receiver announce its other addresses, and the sender, who opens the connection, join to them.
+
+    The announced address carries a port, so that the kernel itself listens there: ITGRecv closes its listening
+    socket after accept, and mainline answers an MP_JOIN only where a socket listens.
+    """
+    plan = network.plan
+    limits = f"limits set subflows {_MOST_SUBFLOWS} add_addr_accepted {_MOST_SUBFLOWS}".split()
+    for node in network.hosts.values():
+        network.run(node, ["ip", "mptcp", *limits])
+    for path in plan["paths"]:
+        if path != plan["preferred_path"]:
+            announce(network, path)
+
+
+def announce(network: Network, path: str) -> None:
+    """Announce the receiver's address on a path to its peers (ADD_ADDR)."""
+    plan = network.plan
+    address = plan["addresses"][plan["receiver"]][path]
+    command = ["ip", "mptcp", "endpoint", "add", address, "dev", path, "signal", "port", str(plan["join_port"])]
+    network.run(network.hosts[plan["receiver"]], command)
+
+
+def connections(network: Network) -> list[dict]:
+    """The sender's established subflows of the flow's connection, with the kernel's own view of each.
+
+    `info` is `ss -ti`'s line: RTT and its variation in ms, RTO in ms, congestion window in segments. D-ITG's signalling is a
+    connection of its own, with subflows of its own; what tells the two apart is the data sequence number that comes next
+    from the receiver, which never sends data and so keeps its initial one, equal on all subflows.
+    """
+    plan = network.plan
+    text = network.run(network.hosts[plan["sender"]], ["ss", "-tniOH", "state", "established"])
+    paths = {address: path for path, address in plan["addresses"][plan["receiver"]].items()}
+    found = []
+    for line in text.splitlines():
+        local, remote = line.split()[2:4]
+        address, _, port = remote.rpartition(":")
+        if address in paths and int(port) in (plan["port"], plan["join_port"]):
+            info = dict(re.findall(r"(\w+):([\w./]+)", line.partition(remote)[2]))
+            found.append({"path": paths[address], "local": local, "remote": remote, "info": info})
+    first = next((subflow["info"].get("seq") for subflow in found if subflow["remote"].endswith(f":{plan['port']}")), None)
+    return [subflow for subflow in found if subflow["info"].get("seq") == first]

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The plan's nodes and links as Mininet nodes, with addresses, routes and MPTCP endpoints."""
+
+import subprocess
+from collections.abc import Sequence
+
+from mininet.link import Link
+from mininet.log import setLogLevel
+from mininet.node import Node
+from namespaces import inside
+
+import kernel
+import shaping
+
+_MANAGEMENT = "management"
+_MIDDLE_SYSCTLS = {"net.ipv4.ip_forward": "1"}
+
+
+class Network:
+    """Hosts with one interface per path, and one middle node per path that shapes each direction.
+
+    Interface names on a host are path names; on a middle node they are host names.
+    """
+
+    def __init__(self, plan: dict) -> None:
+        setLogLevel("error")
+        self.plan = plan
+        self.hosts = {name: Node(name) for name in plan["hosts"]}
+        self.middles = {path["name"]: Node(path["middle"]) for path in plan["paths_setup"]}
+        self._connect_management()
+        for path in plan["paths_setup"]:
+            self._connect(path)
+        for host in self.hosts:
+            self._route(host)
+        for path in plan["paths_setup"]:
+            self.shape(path)
+
+    def run(self, node: Node, command: Sequence[str], text: str = "") -> str:
+        """Run a command in a node's namespaces and return what it prints; RuntimeError when it fails."""
+        done = subprocess.run(
+            ["mnexec", "-a", str(node.pid), *command], input=text, capture_output=True, text=True, check=False
+        )
+        if done.returncode != 0:
+            raise RuntimeError(f"{node.name}: {' '.join(command)}: {done.stderr.strip() or done.stdout.strip()}{text}")
+        return done.stdout
+
+    def batch(self, node: Node, tool: str, lines: Sequence[str]) -> None:
+        """Give `ip` or `tc` many lines at once, in one process."""
+        if lines:
+            self.run(node, [tool, "-batch", "-"], "\n".join(lines) + "\n")
+
+    def _connect(self, path: dict) -> None:
+        """Join both hosts to the path's middle node; no interface may merge packets, or netem would see super-segments."""
+        middle = self.middles[path["name"]]
+        for host in self.hosts.values():
+            macs = self._macs(host.name, path)
+            Link(host, middle, intfName1=path["name"], intfName2=host.name, addr1=macs[0], addr2=macs[1], fast=True)
+            for node, interface in ((host, path["name"]), (middle, host.name)):
+                self.run(
+                    node,
+                    ["ethtool", "-K", interface, "tso", "off", "gso", "off", "gro", "off", "tx", "off", "rx", "off"],
+                )
+        self.batch(
+            middle,
+            "ip",
+            [
+                line
+                for host in self.hosts
+                for line in (
+                    f"link set dev {host} mtu {path['mtu_bytes']}",
+                    f"addr add {path['gateways'][host]}/24 dev {host}",
+                    f"link set dev {host} up",
+                    f"neigh replace {path['addresses'][host]} lladdr {self._macs(host, path)[0]} dev {host}",
+                )
+            ],
+        )
+        with inside(middle.pid):
+            for name, value in _MIDDLE_SYSCTLS.items():
+                kernel.write_sysctl(name, value)
+
+    def _macs(self, host: str, path: dict) -> tuple[str, str]:
+        """The addresses of a host's interface and its middle's, by position.
+
+        Neighbours are entered by hand: ARP through a delayed link would take a round trip that no real link has.
+        """
+        prefix = f"02:00:00:{self.plan['paths'].index(path['name']) + 1:02x}:{self.plan['hosts'].index(host):02x}"
+        return f"{prefix}:01", f"{prefix}:fe"
+
+    def _connect_management(self) -> None:
+        """Join the hosts by a link of their own for D-ITG's signalling: no failure reaches it, no capture shows it."""
+        Link(*self.hosts.values(), intfName1=_MANAGEMENT, intfName2=_MANAGEMENT, fast=True)
+        for name, node in self.hosts.items():
+            address = self.plan["management"][name]
+            lines = [f"addr add {address}/24 dev {_MANAGEMENT}", f"link set dev {_MANAGEMENT} up"]
+            self.batch(node, "ip", lines)
+
+    def address_lines(self, host: str, path: dict) -> list[str]:
+        """The `ip` lines that put a host on a path: address, per-source table, a route to the far side's network."""
+        name, address, gateway = path["name"], path["addresses"][host], path["gateways"][host]
+        table = self.plan["paths"].index(name) + 1
+        far = next(path["addresses"][other] for other in self.hosts if other != host)
+        network = far.rsplit(".", 1)[0] + ".0/24"
+        metric = [other["name"] for other in self.plan["paths_setup"]].index(name)
+        return [
+            f"addr add {address}/24 dev {name}",
+            f"neigh replace {gateway} lladdr {self._macs(host, path)[1]} dev {name}",
+            f"route add default via {gateway} dev {name} table {table}",
+            f"rule add from {address} lookup {table}",
+            f"route add {network} via {gateway} dev {name}",
+            f"route add default via {gateway} dev {name} metric {metric + 1}",
+        ]
+
+    def _route(self, host: str) -> None:
+        node = self.hosts[host]
+        lines = ["link set dev lo up"]
+        for path in self.plan["paths_setup"]:
+            lines += [f"link set dev {path['name']} mtu {path['mtu_bytes']}", f"link set dev {path['name']} up"]
+            lines += self.address_lines(host, path)
+        self.batch(node, "ip", lines)
+        with inside(node.pid):
+            for name, value in self.plan["sysctls"].items():
+                kernel.write_sysctl(name, str(value))
+
+    def shape(self, path: dict) -> None:
+        """Shape both directions on the path's middle node: down leaves it towards the receiver."""
+        towards = {"down": self.plan["receiver"], "up": self.plan["sender"]}
+        lines = [shaping.netem_line(towards[way], path[way]) for way in ("down", "up")]
+        self.batch(self.middles[path["name"]], "tc", lines)

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Read and check all the data files of an experiment, and report the faults of all of them at once."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel
+
+from pathwarp import settings as options
+from pathwarp.catalogue import SCENARIO, TOPOLOGY, VARIANT, WORKLOAD, Catalogue, Kind
+from pathwarp.checks import scenario_faults
+from pathwarp.faults import Fault, Faults, gather
+from pathwarp.schema.explain import read_model
+from pathwarp.schema.scenario import Scenario
+from pathwarp.schema.topology import Topology
+from pathwarp.schema.variant import ResolvedVariant, Variant, resolve
+from pathwarp.schema.workload import Workload
+from pathwarp.settings import Setting
+from pathwarp.yamlfile import YamlFile, read
+
+ALL = "all"
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A scenario with all it takes; variants and workloads are those asked for, in that order, by name."""
+
+    scenario: Scenario
+    topology: Topology
+    variants: dict[str, ResolvedVariant]
+    workloads: dict[str, Workload]
+
+
+def load_experiment(
+    catalogue: Catalogue,
+    scenario: str,
+    variants: tuple[str, ...] = (),
+    traffic: tuple[str, ...] = (),
+    settings: tuple[Setting, ...] = (),
+) -> Experiment:
+    """Load a scenario; no variants or traffic means the scenario's own, `all` every one there is.
+
+    Traffic `all` is the scenario's whole list. Raises Faults with all that is wrong in any of the files.
+    """
+    faults: list[Fault] = []
+    file = topology_file = model = topology = None
+    with gather(faults):
+        file = _read(catalogue, SCENARIO, scenario, SCENARIO.option)
+        options.apply(settings, file)
+    data = file.data if file else {}
+    if catalogue.fault(TOPOLOGY, data.get("topology"), "") is None:
+        with gather(faults):
+            topology_file = _read(catalogue, TOPOLOGY, data["topology"], "")
+            topology = _model(topology_file, Topology, data["topology"])
+    if file:
+        with gather(faults):
+            model = _model(file, Scenario, scenario)
+        faults += scenario_faults(file, topology_file, catalogue)
+    wanted_variants = _wanted(variants, catalogue.names(VARIANT), [data.get("variants")])
+    wanted_traffic = _wanted(traffic, data.get("traffic"), [data.get("default-traffic"), data.get("traffic")])
+    loaded_variants, loaded_workloads = {}, {}
+    for name in _known(catalogue, VARIANT, wanted_variants, variants, faults):
+        with gather(faults):
+            loaded_variants[name] = load_variant(catalogue, name)
+    for name in _known(catalogue, WORKLOAD, wanted_traffic, traffic, faults):
+        with gather(faults):
+            loaded_workloads[name] = load_workload(catalogue, name)
+            faults += _trace_faults(catalogue, loaded_workloads[name])
+    if file and model:
+        faults += _sysctl_faults(file, model, loaded_variants)
+    if faults:
+        raise Faults(faults)
+    return Experiment(model, topology, loaded_variants, loaded_workloads)
+
+
+def load_workload(catalogue: Catalogue, name: str) -> Workload:
+    """The workload of this name; Faults when there is none, or for all that is wrong with its file."""
+    return _model(_read(catalogue, WORKLOAD, name, WORKLOAD.option), Workload, name)
+
+
+def load_variants(catalogue: Catalogue, names: tuple[str, ...]) -> list[ResolvedVariant]:
+    """The variants of these names, `all` for every one there is; Faults for all that is wrong with any of them."""
+    faults: list[Fault] = []
+    variants = []
+    for name in _wanted(names, catalogue.names(VARIANT), []):
+        with gather(faults):
+            variants.append(load_variant(catalogue, name))
+    if faults:
+        raise Faults(faults)
+    return variants
+
+
+def load_variant(catalogue: Catalogue, name: str) -> ResolvedVariant:
+    """The variant of this name with all that it extends; Faults for all that is wrong with these."""
+    faults: list[Fault] = []
+    chain: dict[str, Variant | None] = {}
+    where = VARIANT.option
+    while True:
+        with gather(faults):
+            file = None
+            file = _read(catalogue, VARIANT, name, where)
+            chain[name] = None
+            chain[name] = _model(file, Variant, name)
+        # Also when this one is faulty: what it extends may be, too.
+        name = file.data.get("extends") if file else None
+        if not isinstance(name, str):
+            break
+        where = file.where(("extends",)) if file else where
+        if name in chain:
+            circle = " extends ".join([*list(chain)[list(chain).index(name) :], name])
+            faults.append(Fault(where, f"goes round in a circle: {circle}", hint="let one of them extend nothing"))
+            break
+    if faults:
+        raise Faults(faults)
+    return resolve([chain[name] for name in reversed(chain)])
+
+
+def trace_path(catalogue: Catalogue, workload: str, number: int) -> Path:
+    """The file of a workload's trace, numbered from 1."""
+    return catalogue.root / "traffic" / "traces" / workload / f"{number:02d}.csv"
+
+
+def _trace_faults(catalogue: Catalogue, workload: Workload) -> Iterator[Fault]:
+    paths = [trace_path(catalogue, workload.name, number) for number in range(1, workload.traces.count + 1)]
+    missing = [path.name for path in paths if not path.is_file()]
+    if missing:
+        where = paths[0].parent.relative_to(catalogue.root).as_posix()
+        shown = ", ".join(missing[:5]) + (", ..." if len(missing) > 5 else "")
+        what = f"{len(missing)} of the {len(paths)} traces are missing: {shown}"
+        yield Fault(where, what, hint=f"pathwarp traffic generate {workload.name} writes them")
+
+
+def _read(catalogue: Catalogue, kind: Kind, name: str, where: str) -> YamlFile:
+    fault = catalogue.fault(kind, name, where)
+    if fault:
+        raise Faults([fault])
+    return read(catalogue.files(kind)[name], catalogue.root)
+
+
+def _model(file: YamlFile, model: type[Model], name: str) -> Model:
+    """Check a file against its model, and that it is called as its file or folder is."""
+    faults: list[Fault] = []
+    checked = None
+    with gather(faults):
+        checked = read_model(model, file)
+    named = file.data.get("name", name)
+    if named != name:
+        faults.append(Fault(file.where(("name",)), f"{named!r} is not the name of the file or folder", name))
+    if faults:
+        raise Faults(faults)
+    return checked
+
+
+def _wanted(asked: tuple[str, ...], every: object, defaults: list[object]) -> list[str]:
+    """The names asked for, each once, with `all` replaced; those of the first default that is a list if none are."""
+    every = every if isinstance(every, list) else []
+    names = [name for one in asked for name in (every if one == ALL else [one])]
+    if not asked:
+        names = next((default for default in defaults if isinstance(default, list)), [])
+    return list(dict.fromkeys(name for name in names if isinstance(name, str)))
+
+
+def _known(
+    catalogue: Catalogue, kind: Kind, names: list[str], asked: tuple[str, ...], faults: list[Fault]
+) -> Iterator[str]:
+    """Those names that have a file; a fault for each other one that was asked for (the scenario's are checked there)."""
+    for name in names:
+        fault = catalogue.fault(kind, name, kind.option)
+        if fault is None:
+            yield name
+        elif name in asked:
+            faults.append(fault)
+
+
+def _sysctl_faults(file: YamlFile, scenario: Scenario, variants: dict[str, ResolvedVariant]) -> Iterator[Fault]:
+    """A scenario may not change what makes a variant what it is."""
+    for name, value in scenario.sysctls.items():
+        where = file.where(("sysctls", name))
+        for variant in variants.values():
+            theirs = variant.sysctls.get(name, value)
+            if theirs != value:
+                yield Fault(where, f"is {value}, but the variant {variant.name} sets it to {theirs}", theirs)

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a sealed run folder says of itself: all that its content depends on, and the hash of each raw file."""
+
+import hashlib
+import json
+import platform
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pathwarp.runfolder import RAW_FOLDERS
+from pathwarp.trial import TIME_MODES, Trial
+
+FORMAT = 1
+
+
+def file_hashes(folder: Path) -> dict[str, str]:
+    """SHA-256 of every raw file, by its name relative to the run folder."""
+    files = sorted(file for name in RAW_FOLDERS for file in (folder / name).rglob("*") if file.is_file())
+    return {str(file.relative_to(folder)): _sha256(file) for file in files}
+
+
+def _sha256(file: Path) -> str:
+    with open(file, "rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def manifest(
+    trial: Trial, trial_id: str, hashes: Mapping[str, str], kernel: dict, lab: dict, folder: Path, wall_s: float
+) -> dict[str, Any]:
+    """The manifest of a finished trial; `kernel` and `lab` are the build records (`build.json`, `lab.json`)."""
+    guest = json.loads((folder / "logs" / "guest.json").read_text())
+    return {
+        "format": FORMAT,
+        "trial_id": trial_id,
+        "scenario": trial.scenario.model_dump(mode="json", by_alias=True),
+        "settings": [str(setting) for setting in trial.settings],
+        "topology": trial.topology.model_dump(mode="json", by_alias=True),
+        "traffic": {
+            **trial.workload.model_dump(mode="json", by_alias=True),
+            "trace": trial.replay.number,
+            "trace_sha256": trial.replay.sha256,
+        },
+        "variant": {"name": trial.variant.name, "transport": trial.variant.transport, "sysctls": trial.variant.sysctls},
+        "seed": trial.seed,
+        "kernel": {**kernel, "release": guest["release"]},
+        "lab": lab,
+        "inputs": dict(hashes),
+        "sysctls": guest["sysctls"],
+        "qdiscs": guest["qdiscs"],
+        "backend": trial.backend,
+        "time_mode": TIME_MODES[trial.backend],
+        "tools": {"python": platform.python_version()},
+        "virtual_s": trial.scenario.duration_ns / 1e9,
+        "wall_s": round(wall_s, 3),
+        "files": file_hashes(folder),
+    }

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a run folder says about its trial besides packets: the plan, what the guest did, the kernel's counters."""
+
+import ipaddress
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from pathwarp.measure.broken import broken
+
+NS_PER_S = 1_000_000_000
+
+# Failures by name. True: the receiver's interface still hears packets, but the host no longer takes them.
+FAILURES = {"blackhole": False, "interface-down": False, "address-removed": True}
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A path that fails at `at_ns` and, unless `until_ns` is None, works again from then on (epoch ns).
+
+    `heard`: packets that still arrive at the receiver's interface do not count as delivered.
+    """
+
+    path: str
+    at_ns: int
+    until_ns: int | None
+    heard: bool
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """A run folder with its `logs/plan.json` and `logs/guest.json`."""
+
+    folder: Path
+    plan: dict
+    guest: dict
+
+    @property
+    def paths(self) -> list[str]:
+        return self.plan["paths"]
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        """Sender and receiver of the data."""
+        return self.plan["sender"], self.plan["receiver"]
+
+    @property
+    def flow_start_ns(self) -> int:
+        """The instant that the bursts' start times count from."""
+        return int(self.guest["flow_start_ns"])
+
+    def address(self, host: str, path: str) -> int:
+        """The IPv4 address of a host's interface as a number."""
+        return int(ipaddress.IPv4Address(self.plan["addresses"][host][path]))
+
+    def capture(self, host: str, path: str) -> Path:
+        return self.folder / "captures" / f"{host}-{path}.pcap"
+
+    @cached_property
+    def failures(self) -> list[Failure]:
+        """The path failures in the order in which the guest caused them; the path's next event ends a failure."""
+        events = sorted(self.guest.get("events", []), key=lambda event: event["at_ns"])
+        found = []
+        for place, event in enumerate(events):
+            if event["action"] in FAILURES:
+                until_ns = next((e["at_ns"] for e in events[place + 1 :] if e["path"] == event["path"]), None)
+                found.append(Failure(event["path"], event["at_ns"], until_ns, FAILURES[event["action"]]))
+        return found
+
+
+def read_json(path: Path) -> dict:
+    """Return the object in a JSON file; raises Faults that name the file when it is missing or malformed."""
+    try:
+        content = json.loads(path.read_text())
+    except OSError as error:
+        raise broken(path, error.strerror or "cannot be read") from error
+    except ValueError as error:
+        raise broken(path, f"is not JSON: {error}") from error
+    if not isinstance(content, dict):
+        raise broken(path, "is not a JSON object")
+    return content
+
+
+def read_inputs(folder: Path) -> Inputs:
+    """Read what the trial was meant to do and what the guest did."""
+    return Inputs(folder, read_json(folder / "logs/plan.json"), read_json(folder / "logs/guest.json"))
+
+
+def counter_changes(folder: Path) -> dict[str, dict[str, int]]:
+    """Return by how much each counter of each host grew in the trial: {host: {group + name: change}}."""
+    before, after = (read_json(folder / f"logs/counters-{when}.json") for when in ("before", "after"))
+    return {
+        host: {
+            group + name: value - before.get(host, {}).get(group, {}).get(name, 0)
+            for group, counters in groups.items()
+            for name, value in counters.items()
+        }
+        for host, groups in after.items()
+    }

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A run folder's metrics.json: every number's definition is in docs/metrics.md."""
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from pathwarp.measure import bursts, delays, ditg, packets, periods, reinjections, subflows
+from pathwarp.measure.broken import broken
+from pathwarp.measure.inputs import Failure, Inputs, counter_changes, read_inputs
+
+FORMAT = 1
+DECIMALS = 6
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """A trial's raw files as tables; `periods` are those with several subflows, in (start, end) epoch ns."""
+
+    inputs: Inputs
+    decoded: dict[tuple[str, str], subflows.Decoded]
+    connection: subflows.Connection
+    packets: packets.Packets
+    resent: reinjections.Resent
+    periods: list[tuple[int, int]]
+    log: ditg.ReceiverLog
+    bursts: bursts.Bursts
+
+    @property
+    def failure(self) -> Failure | None:
+        """The trial's first failure, which the metrics look at."""
+        return next(iter(self.inputs.failures), None)
+
+
+def analyse(folder: Path) -> Analysis:
+    """Read a run folder's raw files; raises Faults for what cannot be measured."""
+    inputs = read_inputs(folder)
+    decoded = subflows.load(inputs)
+    connection = subflows.find_connection(inputs, decoded)
+    table = packets.collect(inputs, connection, decoded)
+    log_file = folder / "logs/ditg-receiver.txt"
+    log, planned = ditg.read(log_file, inputs.flow_start_ns), bursts.lay_out(inputs.plan)
+    bursts.check(planned, log, log_file)
+    check_whole(inputs, table, log)
+    resent = reinjections.classify(table)
+    between = periods.established(inputs, connection, decoded)
+    return Analysis(inputs, decoded, connection, table, resent, between, log, planned)
+
+
+def check_whole(inputs: Inputs, table: packets.Packets, log: ditg.ReceiverLog) -> None:
+    """Raise Faults when the application read more than the captures have, since whatever they lack would go uncounted."""
+    read, sent = int(log.size.sum()), int(table.end.max(initial=0))
+    if read > sent:
+        what = f"have {sent} bytes of the stream, of which the application read {read}"
+        raise broken(inputs.folder / "captures", what, "tcpdump holds packets back for a second: stop it later")
+
+
+def measure(folder: Path) -> dict:
+    """Return the metrics of a run folder; writes nothing."""
+    trial = analyse(folder)
+    resent, table = trial.resent, trial.packets
+    return rounded(
+        {
+            "format": FORMAT,
+            **burst_metrics(trial),
+            **delay_metrics(trial),
+            "goodput_mbps": delays.goodput_mbps(trial.log),
+            "reinjected_packets": int((resent.reinjected > 0).sum()),
+            "reinjected_bytes": int(resent.reinjected.sum()),
+            "reinjection_rate": reinjections.rate(table, resent, trial.periods),
+            "time_to_first_reinjection_ms": time_to_first_reinjection_ms(trial),
+            "retransmissions": per_path(trial, resent.retransmitted > 0),
+            "packets_sent": per_path(trial, table.length > 0),
+            "bytes_sent": per_path(trial, table.length),
+            "packets_after_failure": packets_after_failure(trial),
+            "oversized_packets": oversized_packets(trial),
+            "counters": counter_changes(folder),
+        }
+    )
+
+
+def write_metrics(folder: Path) -> dict:
+    """Put metrics.json into a run folder, whole or not at all; the same raw files give the same bytes."""
+    metrics = measure(folder)
+    lines = (
+        f"{json.dumps(key)}: {json.dumps(metrics[key], sort_keys=True, allow_nan=False)}" for key in sorted(metrics)
+    )
+    partial = folder / ".metrics.json.partial"
+    partial.write_text("{\n" + ",\n".join(lines) + "\n}\n")
+    os.replace(partial, folder / "metrics.json")
+    return metrics
+
+
+def rounded(value: object) -> object:
+    """Return nested metrics with every float rounded, so that the last bits of an arithmetic unit don't show."""
+    if isinstance(value, dict):
+        return {key: rounded(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [rounded(item) for item in value]
+    return round(value, DECIMALS) if isinstance(value, float) else value
+
+
+def per_path(trial: Analysis, weights: np.ndarray) -> dict[str, int]:
+    """Return the sum of a column of the packets for each path."""
+    sums = np.bincount(trial.packets.path, weights, len(trial.inputs.paths))
+    return {path: int(sums[number]) for number, path in enumerate(trial.inputs.paths)}
+
+
+def burst_metrics(trial: Analysis) -> dict:
+    """Return what is known of each burst and of the one that met the failure."""
+    planned, table = trial.bursts, trial.packets
+    completion = bursts.completion_ms(planned, trial.log)
+    lost = bursts.losses(planned, table, bursts.originals_lost(table, trial.resent))
+    lost_packets = np.bincount(lost.burst, minlength=len(planned)).tolist()
+    first = {
+        int(burst): int(lost.into[row]) for burst, row in zip(*np.unique(lost.burst, return_index=True), strict=True)
+    }
+    affected, fraction = None, None
+    if trial.failure:
+        taken = bursts.losses(planned, table, taken_by_failure(trial))
+        if len(taken.burst):
+            affected = int(taken.burst[0])
+            fraction = bursts.position(planned, table, taken, trial.failure)
+    sizes = planned.size.tolist()
+    return {
+        "burst_completion_time_ms": [
+            {
+                "burst": number,
+                "start_ms": start_ms,
+                "size_bytes": sizes[number],
+                "completion_time_ms": completion[number],
+                "affected": number == affected,
+                "lost_packets": lost_packets[number],
+                "first_loss_fraction": first[number] / sizes[number] if number in first else None,
+            }
+            for number, start_ms in enumerate(planned.start_ms.tolist())
+        ],
+        "affected_burst": affected,
+        "affected_burst_completion_time_ms": None if affected is None else completion[affected],
+        "loss_position_fraction": fraction,
+    }
+
+
+def taken_by_failure(trial: Analysis) -> np.ndarray:
+    """Return which packets the first failure took (bool)."""
+    return bursts.lost_by_failure(trial.inputs, trial.packets, trial.resent, trial.failure)
+
+
+def delay_metrics(trial: Analysis) -> dict:
+    """Return the delays of the application's packets, over the trial and around the failure."""
+    log, failure = trial.log, trial.failure
+    increase, gap_from_ns, gap_until_ns = None, trial.inputs.flow_start_ns, None
+    if failure and (taken := taken_by_failure(trial)).any():
+        recovered_ns = reinjections.repaired_ns(trial.packets, taken)
+        increase = None if recovered_ns is None else delays.increase_ms(log, failure.at_ns, recovered_ns)
+        gap_from_ns, gap_until_ns = failure.at_ns, recovered_ns
+    return {
+        "one_way_delay_ms": {
+            "quantiles": delays.quantiles(log),
+            "series": delays.series(log, trial.inputs.flow_start_ns),
+        },
+        "delay_increase_ms": increase,
+        "max_interarrival_gap_ms": delays.largest_gap_ms(log, gap_from_ns, gap_until_ns),
+    }
+
+
+def time_to_first_reinjection_ms(trial: Analysis) -> float | None:
+    """Return how long after the failure the first reinjection left on another path; None without one."""
+    if not trial.failure:
+        return None
+    path = trial.inputs.paths.index(trial.failure.path)
+    first = reinjections.first_after(trial.packets, trial.resent, trial.failure, path)
+    return None if first is None else (int(trial.packets.time_ns[first]) - trial.failure.at_ns) / 1e6
+
+
+def packets_after_failure(trial: Analysis) -> dict[str, int]:
+    """Return for each path that failed how many IPv4 packets of the sender the receiver's interface heard meanwhile."""
+    sender, receiver = trial.inputs.ends
+    senders = [trial.inputs.address(sender, path) for path in trial.inputs.paths]
+    heard = dict.fromkeys((failure.path for failure in trial.inputs.failures), 0)
+    for failure in trial.inputs.failures:
+        seen = trial.decoded[receiver, failure.path]
+        time_ns = seen.capture.time_ns[seen.ip.row]
+        during = (time_ns > failure.at_ns) & (failure.until_ns is None or time_ns < failure.until_ns)
+        heard[failure.path] += int((during & np.isin(seen.ip.src, senders)).sum())
+    return heard
+
+
+def oversized_packets(trial: Analysis) -> int:
+    """Return how many IPv4 packets in all captures are larger than their path's MTU."""
+    mtus = trial.inputs.plan["mtu_bytes"]
+    return sum(int((seen.ip.total_len > mtus[path]).sum()) for (_, path), seen in trial.decoded.items())

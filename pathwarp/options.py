@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The options of the command line and what their texts mean.
+
+Every option is also an environment variable, PATHWARP_NAME, which is how Make hands its own on. Texts are read here and not by
+click, so that all that is wrong with them comes out at once.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from pathwarp.faults import Fault
+from pathwarp.settings import OPTION, read_settings
+
+Decorator = Callable[[Callable], Callable]
+
+
+class WholeText(click.ParamType):
+    """Text that an environment variable gives as one piece, blanks and all."""
+
+    name = "text"
+    envvar_list_splitter = "\0"
+
+
+def option(name: str, help_text: str, **more: Any) -> Decorator:
+    return click.option(f"--{name}", envvar=f"PATHWARP_{name.upper()}", help=help_text, **more)
+
+
+def together(*decorators: Decorator) -> Decorator:
+    """The given options, in this order, as one decorator."""
+
+    def decorate(command: Callable) -> Callable:
+        for decorator in reversed(decorators):
+            command = decorator(command)
+        return command
+
+    return decorate
+
+
+SELECTION = together(
+    option("scenario", "The experiment."),
+    option("variant", "Variants, comma-separated, or `all`.  [default: the scenario's]"),
+    option("traffic", "Workloads, comma-separated, or `all` of the scenario's.  [default: the scenario's choice]"),
+    option(
+        OPTION, "PATH=VALUE, a change to the scenario: events.0.fail=interface-down.", multiple=True, type=WholeText()
+    ),
+)
+
+
+def read_selection(
+    faults: list[Fault], scenario: str | None, variant: str | None, traffic: str | None, **others: Any
+) -> dict[str, Any]:
+    """What SELECTION's options ask for, as the arguments of `load_experiment` and `Request`; adds to `faults`."""
+    return {
+        "scenario": scenario or "",
+        "variants": read_names(variant),
+        "traffic": read_names(traffic),
+        "settings": read_settings(others[OPTION], faults),
+    }
+
+
+def read_names(text: str | None) -> tuple[str, ...]:
+    """`a, b` -> (a, b), each once; nothing -> ()."""
+    names = (name.strip() for name in (text or "").split(","))
+    return tuple(dict.fromkeys(name for name in names if name))
+
+
+def read_number(option_name: str, text: str | None, largest: int, faults: list[Fault]) -> int | None:
+    """A whole number from 1 to `largest`; None for no text, or when it is not one, which goes to `faults`."""
+    if not text:
+        return None
+    number = int(text) if text.isascii() and text.isdigit() and len(text) < 20 else 0
+    if 1 <= number <= largest:
+        return number
+    faults.append(
+        Fault(option_name, f"{text[:40]!r} is not a number in its range", f"whole numbers from 1 to {largest}")
+    )
+    return None

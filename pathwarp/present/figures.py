@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""All figures of a scenario, from its sealed trials."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from pathwarp.present import bars, histogram, timing
+from pathwarp.present.events import recovery
+from pathwarp.present.metric import Metric
+from pathwarp.present.results import TrialResult, by_group
+from pathwarp.schema.scenario import Scenario
+
+
+def draw_figures(scenario: Scenario, results: Sequence[TrialResult], out_dir: Path) -> list[Path]:
+    """Draw what docs/figures.md describes, each as SVG and PNG, and return the files.
+
+    Raises Faults where a trial's captures are unusable or a file cannot be written.
+    """
+    written = []
+    for traffic, trials in by_group(results).items():
+        written += _summaries(scenario, traffic, trials, out_dir)
+        written += _timings(scenario, traffic, trials, out_dir)
+    return written
+
+
+def _summaries(
+    scenario: Scenario, traffic: str, trials: Mapping[str, Sequence[TrialResult]], out_dir: Path
+) -> list[Path]:
+    metric = scenario.metrics[0]
+    title = f"{traffic.capitalize()} traffic: {Metric.of(metric).words}, trace by trace"
+    paths = bars.draw(trials, metric, title, _subtitle(trials, scenario), out_dir, f"bars-{traffic}")
+    hit = {
+        variant: kept
+        for variant, of_variant in trials.items()
+        if (kept := [trial for trial in of_variant if trial.value(histogram.METRIC) is not None])
+    }
+    if hit:
+        title = f"{traffic.capitalize()} traffic: where in its burst the first lost packet lies"
+        paths += histogram.draw(hit, title, _subtitle(hit, scenario), out_dir, f"loss-position-{traffic}")
+    return paths
+
+
+def _subtitle(trials: Mapping[str, Sequence[TrialResult]], scenario: Scenario) -> str:
+    traces = {trial.seed for of_variant in trials.values() for trial in of_variant}
+    return f"{len(traces)} {'trace' if len(traces) == 1 else 'traces'} · {scenario.title}"
+
+
+def _timings(
+    scenario: Scenario, traffic: str, trials: Mapping[str, Sequence[TrialResult]], out_dir: Path
+) -> list[Path]:
+    """A diagram for each variant, beside the baseline's of the same trace where that was run; the baseline's alone if it is."""
+    written = []
+    for variant, of_variant in trials.items():
+        if variant == scenario.baseline and len(trials) > 1:
+            continue
+        beside = trials.get(scenario.baseline, ()) if variant != scenario.baseline else ()
+        chosen = typical(beside, of_variant, scenario.metrics[0])
+        recoveries = [drawn for trial in chosen if (drawn := recovery(trial)) is not None]
+        if recoveries:
+            title = f"{traffic.capitalize()} traffic: how the burst that meets the failure recovers"
+            subtitle = f"trace {chosen[0].seed}, from its captures · {scenario.title}"
+            written += timing.draw(recoveries, title, subtitle, out_dir, f"timing-{traffic}-{variant}")
+    return written
+
+
+def typical(baseline: Sequence[TrialResult], variant: Sequence[TrialResult], metric: str) -> tuple[TrialResult, ...]:
+    """The pair of trials (the trial, without a baseline) in the middle of all when sorted by the metric's change.
+
+    Both have met the failure in the same burst. Pairs where a burst never completes are the last choice.
+    """
+    partners = {trial.seed: trial for trial in baseline}
+    hit = [trial for trial in variant if trial.metrics.get("affected_burst") is not None]
+    pairs = [(partners[trial.seed], trial) for trial in hit if trial.seed in partners]
+    burst = "affected_burst"
+    pairs = [pair for pair in pairs if pair[0].metrics.get(burst) == pair[1].metrics[burst]] or [(t,) for t in hit]
+    full = [pair for pair in pairs if all(trial.value(metric) is not None for trial in pair)]
+    if not full:
+        return pairs[0] if pairs else ()
+
+    def change(pair: tuple[TrialResult, ...]) -> tuple[float, int]:
+        return pair[-1].value(metric) - (pair[0].value(metric) if len(pair) > 1 else 0), pair[0].seed
+
+    return sorted(full, key=change)[(len(full) - 1) // 2]

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Metrics of sealed run folders, as the table and the figures take them."""
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pathwarp.faults import Fault, Faults
+
+SEALED_FILES = ("manifest.json", "metrics.json")
+_SEED = re.compile(r"seed-(\d+)")
+
+
+@dataclass(frozen=True)
+class TrialResult:
+    """One sealed trial: which one it was, where it lies, what was measured.
+
+    `metrics` and `manifest` are the parsed files of that name; `seed` is also the number of the trace.
+    """
+
+    scenario: str
+    variant: str
+    traffic: str
+    seed: int
+    metrics: dict[str, Any]
+    manifest: dict[str, Any] = field(default_factory=dict)
+    folder: Path | None = None
+
+    @property
+    def incomplete(self) -> bool:
+        """Whether the burst that met the failure never completed."""
+        hit = self.metrics.get("affected_burst") is not None
+        return hit and self.metrics.get("affected_burst_completion_time_ms") is None
+
+    def value(self, metric: str) -> float | None:
+        """The number under that key; None where the trial has none (the burst never completed, the failure met none)."""
+        value = self.metrics.get(metric)
+        return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def load_results(
+    results_dir: Path,
+    scenario: str,
+    variants: Sequence[str],
+    traffics: Sequence[str],
+    seeds: Sequence[int] | None = None,
+) -> list[TrialResult]:
+    """Read the sealed trials of these names in this order, by traffic, variant, seed; without `seeds` all that are there.
+
+    A trial that was never run is left out: the table counts what is there. A folder that is not sealed or not measured is a
+    fault, and so are results that hold nothing of what is asked for. Raises Faults.
+    """
+    found: list[Fault] = []
+    results: list[TrialResult] = []
+    for traffic in traffics:
+        for variant in variants:
+            parent = results_dir / scenario / variant / traffic
+            for seed, folder in _folders(parent, seeds):
+                files = [_parse(folder / name, found) for name in SEALED_FILES]
+                if all(parsed is not None for parsed in files):
+                    manifest, metrics = files
+                    results.append(TrialResult(scenario, variant, traffic, seed, metrics, manifest, folder))
+    if not results and not found:
+        asked = f"{scenario}: {', '.join(variants)} under {', '.join(traffics)}"
+        hint = f"run them first: make scenario={scenario} variant={','.join(variants)} traffic={','.join(traffics)}"
+        found.append(Fault(str(results_dir), f"no sealed trials of {asked}", hint=hint))
+    if found:
+        raise Faults(found)
+    return results
+
+
+def by_group(results: Iterable[TrialResult]) -> dict[str, dict[str, list[TrialResult]]]:
+    """{traffic: {variant: trials}}, in the order in which they first appear."""
+    groups: dict[str, dict[str, list[TrialResult]]] = {}
+    for result in results:
+        groups.setdefault(result.traffic, {}).setdefault(result.variant, []).append(result)
+    return groups
+
+
+def _folders(parent: Path, seeds: Sequence[int] | None) -> list[tuple[int, Path]]:
+    if not parent.is_dir():
+        return []
+    present = {int(match[1]): path for path in parent.iterdir() if (match := _SEED.fullmatch(path.name))}
+    return [(seed, present[seed]) for seed in (sorted(present) if seeds is None else seeds) if seed in present]
+
+
+def _parse(path: Path, found: list[Fault]) -> dict[str, Any] | None:
+    """The JSON object in a file of a run folder; None, and a fault, where there is none."""
+    try:
+        parsed = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        found.append(Fault(str(path.parent), f"is not a sealed run folder: {path.name} is missing", hint=_AGAIN))
+    except (OSError, ValueError) as error:
+        found.append(Fault(str(path), f"cannot be read: {error}", hint=_AGAIN))
+    else:
+        if isinstance(parsed, dict):
+            return parsed
+        found.append(Fault(str(path), "holds no JSON object", hint=_AGAIN))
+    return None
+
+
+_AGAIN = "remove the folder and run the trial again"

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The closing table: one row per variant and traffic, as plain text of fixed width."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from pathwarp.present import stats
+from pathwarp.present.metric import Metric, number
+from pathwarp.present.results import TrialResult, by_group
+from pathwarp.present.stats import Comparison, Estimate
+
+NONE = "-"
+_INTERVAL = "95 % interval"
+
+
+def render(
+    results: Sequence[TrialResult],
+    metric: str = "affected_burst_completion_time_ms",
+    baseline: str | None = None,
+    path: Path | str | None = None,
+) -> str:
+    """The table of one metric over these trials, with the change against `baseline` where that is among them.
+
+    The last line names `path`, where the results are. A value that the trials don't give is shown as "-".
+    """
+    shown = Metric.of(metric)
+    groups = by_group(results)
+    compared = baseline is not None and any(baseline in variants and len(variants) > 1 for variants in groups.values())
+    rows, notes = [], []
+    for traffic, variants in groups.items():
+        before = _by_seed(variants.get(baseline, ()), metric)
+        for variant, trials in variants.items():
+            comparison = None
+            if before and variant != baseline:
+                comparison = stats.compare(before, _by_seed(trials, metric))
+            rows.append(_row(trials, metric, comparison, is_baseline=variant == baseline))
+            notes += _notes(f"{variant}, {traffic}", trials, metric, comparison)
+    head = _head(shown)
+    keep = [i for i, name in enumerate(head) if compared or i not in _CHANGES]
+    lines = [f"{results[0].scenario}: {shown.words}" if results else shown.words, ""]
+    lines += _aligned([[row[i] for i in keep] for row in [head, *rows]])
+    lines.append("")
+    if compared:
+        lines.append(
+            f"change: against {baseline}, paired by trace and seed; in % as the ratio of means, Fieller's interval"
+        )
+    elif baseline is not None and rows:
+        lines.append(f"no change shown: there is nothing to compare with the baseline, {baseline}")
+    lines += notes
+    lines += [f"results: {path}"] if path is not None else []
+    return "\n".join(lines) + "\n"
+
+
+_CHANGES = range(5, 9)
+
+
+def _head(metric: Metric) -> list[str]:
+    unit = f", {metric.unit}" if metric.unit else ""
+    change = ["change" + unit, _INTERVAL, "change, %", _INTERVAL]
+    return ["variant", "traffic", "n", "mean" + unit, _INTERVAL, *change, "incomplete"]
+
+
+def _by_seed(trials: Sequence[TrialResult], metric: str) -> dict[int, float | None]:
+    return {trial.seed: trial.value(metric) for trial in trials}
+
+
+def _row(trials: Sequence[TrialResult], metric: str, comparison: Comparison | None, is_baseline: bool) -> list[str]:
+    shown = Metric.of(metric)
+    values = [value for value in _by_seed(trials, metric).values() if value is not None]
+    mean = stats.mean(values)
+    cells = [trials[0].variant, trials[0].traffic, str(len(values))]
+    cells += [shown.show(mean.value) if mean else NONE, _span(mean, shown.decimals)]
+    if comparison is None:
+        cells += ["baseline" if is_baseline else NONE, "", "", ""]
+    else:
+        cells += _change(comparison.difference, 1, shown.decimals) + _change(comparison.relative, 100, 1)
+    return [*cells, str(sum(trial.incomplete for trial in trials))]
+
+
+def _change(estimate: Estimate | None, factor: int, decimals: int) -> list[str]:
+    if estimate is None:
+        return [NONE, NONE]
+    return [number(factor * estimate.value, decimals, sign=True), _span(estimate, decimals, factor, sign=True)]
+
+
+def _span(estimate: Estimate | None, decimals: int, factor: int = 1, sign: bool = False) -> str:
+    if estimate is None or not estimate.bounded:
+        return NONE
+    return " to ".join(number(factor * end, decimals, sign) for end in (estimate.low, estimate.high))
+
+
+def _notes(who: str, trials: Sequence[TrialResult], metric: str, comparison: Comparison | None) -> list[str]:
+    """What the row's counts don't say by themselves."""
+    notes = []
+    unhit = sum(trial.value(metric) is None and not trial.incomplete for trial in trials)
+    if unhit:
+        notes.append(f"{who}: no value in {unhit} of {len(trials)} trials, the failure met no burst")
+    if comparison and comparison.dropped:
+        together = comparison.pairs + comparison.dropped
+        notes.append(f"{who}: {comparison.dropped} of {together} pairs left out, without a value on one side or both")
+    return notes
+
+
+def _aligned(grid: Sequence[Sequence[str]]) -> list[str]:
+    """Names to the left, figures to the right, two blanks between."""
+    widths = [max(len(cell) for cell in column) for column in zip(*grid, strict=True)]
+    lines = []
+    for row in grid:
+        cells = [cell.ljust(w) if i < 2 else cell.rjust(w) for i, (cell, w) in enumerate(zip(row, widths, strict=True))]
+        lines.append("  ".join(cells).rstrip())
+    return lines

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How far the trials are: a bar on a terminal, plain lines elsewhere."""
+
+import sys
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from pathwarp.worker import Outcome
+
+
+class Progress:
+    """Reports each trial as it ends; on a terminal a bar stays below the lines."""
+
+    def __init__(self, total: int, sealed: int) -> None:
+        self.total = total
+        self.done = 0
+        self._bar = None
+        if sealed:
+            print(f"{sealed} of {sealed + total} trials are sealed already", flush=True)
+        if total and sys.stdout.isatty():
+            from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+            from rich.progress import Progress as Bar
+
+            columns = (TextColumn("trials"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+            self._bar = Bar(*columns, transient=True)
+            self._task = self._bar.add_task("trials", total=total)
+
+    def __enter__(self) -> Self:
+        if self._bar:
+            self._bar.start()
+        return self
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._bar:
+            self._bar.stop()
+
+    def report(self, outcome: "Outcome") -> None:
+        """Say how a trial went, in one line (more when it failed)."""
+        self.done += 1
+        trial = outcome.job.trial
+        name = f"{trial.scenario.name} {trial.variant.name} {trial.workload.name} seed {trial.seed}"
+        if outcome.reason:
+            text = f"FAILED: {outcome.reason}"
+        else:
+            metric = trial.scenario.metrics[0]
+            value = outcome.metrics[metric]
+            text = f"{metric} {'none' if value is None else f'{value:.3f}'}, {outcome.wall_s:.1f} s"
+        line = f"[{self.done:{len(str(self.total))}}/{self.total}] {name}: {text}"
+        if self._bar:
+            self._bar.console.print(line, markup=False, highlight=False, soft_wrap=True)
+            self._bar.advance(self._task)
+        else:
+            print(line, flush=True)

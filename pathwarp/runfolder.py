@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Run folders: filled while in progress under a name that nothing reads, then sealed by a rename.
+
+    results/.in-progress/ID-PID/      a trial at work; the process that owns it holds a lock on the folder
+    results/.failed/SCENARIO/…        what the last failed attempt at a trial left, for finding out why
+    results/.replaced/SCENARIO/…      what was sealed before with other inputs
+    results/SCENARIO/…/seed-NNN/      sealed
+"""
+
+import contextlib
+import errno
+import fcntl
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from pathwarp.faults import Faults
+
+MANIFEST = "manifest.json"
+RAW_FOLDERS = ("captures", "logs")
+_IN_PROGRESS = ".in-progress"
+_FAILED = ".failed"
+_REPLACED = ".replaced"
+_ID_DIGITS = 12
+
+
+def sealed_id(folder: Path) -> str | None:
+    """The trial id of a sealed folder; None when the folder isn't there or isn't sealed."""
+    try:
+        return json.loads((folder / MANIFEST).read_text())["trial_id"]
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (ValueError, KeyError, TypeError):
+        return ""
+
+
+def check_writable(results: Path) -> None:
+    """Make sure that results can be written, before anything is started; Faults when not."""
+    probe = results / _IN_PROGRESS / f"probe-{os.getpid()}"
+    try:
+        probe.mkdir(parents=True)
+        probe.rmdir()
+    except OSError as error:
+        hint = "free some space" if error.errno == errno.ENOSPC else "make the folder writable for you"
+        raise Faults.one(str(results), f"can't be written: {error.strerror}", hint=hint) from None
+
+
+def sweep(results: Path) -> None:
+    """Remove what killed runs left in progress: folders that nobody holds a lock on any more."""
+    for folder in (results / _IN_PROGRESS).glob("*"):
+        try:
+            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        except OSError:
+            continue
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(folder, ignore_errors=True)
+        except BlockingIOError:
+            pass
+        finally:
+            os.close(descriptor)
+
+
+@contextlib.contextmanager
+def in_progress(results: Path, trial_id: str) -> Iterator[Path]:
+    """A new folder for one trial, with the raw files' folders in it; gone at the end unless it was sealed."""
+    folder = results / _IN_PROGRESS / f"{trial_id[:_ID_DIGITS]}-{os.getpid()}"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        for name in RAW_FOLDERS:
+            (folder / name).mkdir()
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        os.close(descriptor)
+
+
+def seal(results: Path, folder: Path, final: Path, manifest: dict[str, Any]) -> None:
+    """Write the manifest and rename a finished folder to its sealed name.
+
+    A folder with the same id that somebody else sealed in the meantime stays and this one goes; one with another id is
+    moved to `.replaced`.
+    """
+    write_json(folder / MANIFEST, manifest)
+    final.parent.mkdir(parents=True, exist_ok=True)
+    for _ in range(2):
+        try:
+            folder.rename(final)
+            return
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                raise
+        if sealed_id(final) == manifest["trial_id"]:
+            return
+        _replace(results, final)
+    raise OSError(errno.EBUSY, "another run keeps sealing this trial with other inputs", str(final))
+
+
+def _replace(results: Path, final: Path) -> None:
+    place = results / _REPLACED / final.relative_to(results)
+    place = place.with_name(f"{place.name}-{(sealed_id(final) or 'unknown')[:_ID_DIGITS]}")
+    shutil.rmtree(place, ignore_errors=True)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with contextlib.suppress(FileNotFoundError):
+        final.rename(place)
+
+
+def keep_failed(results: Path, folder: Path, final: Path) -> Path:
+    """Move a failed trial's files aside, where nothing takes them for a result; returns the place."""
+    place = results / _FAILED / final.relative_to(results)
+    shutil.rmtree(place, ignore_errors=True)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    folder.rename(place)
+    return place
+
+
+def write_json(file: Path, data: object) -> None:
+    """Write JSON with sorted keys and an end of line, whole or not at all."""
+    draft = file.with_name(f".{file.name}.{os.getpid()}")
+    draft.write_text(json.dumps(data, indent=1, sort_keys=True, allow_nan=False) + "\n")
+    draft.replace(file)

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Trials side by side, each in a worker that is bound to a CPU of its own."""
+
+import multiprocessing
+import os
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from multiprocessing.connection import wait
+from pathlib import Path
+
+from pathwarp import runfolder
+from pathwarp.build import prepare
+from pathwarp.progress import Progress
+from pathwarp.trial import Trial
+from pathwarp.worker import Job, Outcome, serve
+
+
+def run_trials(root: Path, trials: Sequence[Trial], jobs: int, force: bool = False) -> int:
+    """Prepare what the trials need and run those that are not sealed yet; how many failed.
+
+    Raises Faults when results can't be written or a build fails; KeyboardInterrupt passes through once all guests are gone.
+    """
+    results = root / "results"
+    runfolder.check_writable(results)
+    runfolder.sweep(results)
+    builds = prepare.ensure(root, {trial.variant.name: trial.variant for trial in trials}, trials[0].backend)
+    work = [_job(root, trial, builds) for trial in trials]
+    todo = [job for job in work if force or runfolder.sealed_id(job.final) != job.trial_id]
+    with Progress(len(todo), len(work) - len(todo)) as progress:
+        return _run(todo, min(jobs, len(todo)), progress.report) if todo else 0
+
+
+def _job(root: Path, trial: Trial, builds: prepare.Builds) -> Job:
+    kernel = builds.kernels[trial.variant.name]
+    hashes = {"kernel": kernel.inputs_hash, "lab": builds.lab.inputs_hash, "guest": builds.guest_hash}
+    return Job(trial, trial.id(hashes), hashes, kernel.folder, kernel.record, builds.lab.record, root)
+
+
+class _Worker:
+    """A worker process on a CPU, and the job that it has."""
+
+    def __init__(self, cpu: int) -> None:
+        context = multiprocessing.get_context("fork")
+        self.cpu = cpu
+        self.job: Job | None = None
+        self.connection, far_end = context.Pipe()
+        self.process = context.Process(target=serve, args=(cpu, far_end), daemon=True)
+        self.process.start()
+        far_end.close()
+
+    def give(self, job: Job) -> None:
+        self.job = job
+        self.connection.send(job)
+
+    def outcome(self) -> Outcome:
+        """Wait for the end of the job; a worker that was killed failed it."""
+        job, self.job = self.job, None
+        try:
+            return self.connection.recv()
+        except (EOFError, ConnectionResetError):
+            self.process.join()
+            return Outcome(job, 0.0, reason=f"its worker process ended with status {self.process.exitcode}")
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.join()
+        self.connection.close()
+
+
+@contextmanager
+def _stop_signals() -> Iterator[None]:
+    """Treat a request to end like Ctrl-C."""
+
+    def interrupt(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    previous = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, previous)
+
+
+def _run(jobs: Sequence[Job], number: int, report: Callable[[Outcome], None]) -> int:
+    failed = 0
+    queue = iter(jobs)
+    workers: list[_Worker] = []
+    with _stop_signals():
+        try:
+            for cpu, job in zip(sorted(os.sched_getaffinity(0))[:number], queue, strict=False):
+                workers.append(_Worker(cpu))
+                workers[-1].give(job)
+            while busy := [worker for worker in workers if worker.job]:
+                for connection in wait([worker.connection for worker in busy]):
+                    worker = next(worker for worker in busy if worker.connection is connection)
+                    outcome = worker.outcome()
+                    failed += bool(outcome.reason)
+                    report(outcome)
+                    if job := next(queue, None):
+                        if not worker.process.is_alive():
+                            workers.remove(worker)
+                            worker = _Worker(worker.cpu)
+                            workers.append(worker)
+                        worker.give(job)
+            return failed
+        finally:
+            for worker in workers:
+                worker.kill()
+            runfolder.sweep(jobs[0].root / "results")

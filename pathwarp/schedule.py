@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A scenario's events as the guest carries them out: a flat list of instants and actions.
+
+A failure has an action that begins it and one that ends it. A change of shape comes with the whole shape of the path from
+then on, so the guest need not remember any.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from pathwarp.faults import Fault, Faults
+from pathwarp.schema.scenario import Event, Scenario
+from pathwarp.schema.topology import DIRECTIONS, Path, Shape, Topology
+from pathwarp.traffic.trace import Burst
+
+# What ends a failure. A blackhole takes the place of the path's shape, so giving the shape again ends it.
+ENDS = {"blackhole": "shape", "interface-down": "interface-up", "address-removed": "address-added"}
+
+Action = dict[str, object]
+
+
+@dataclass(frozen=True)
+class Span:
+    """An event with its instants as they are for one trace, in ns from the start of the flow; no `until_ns`, no end."""
+
+    where: str
+    event: Event
+    at_ns: int
+    until_ns: int | None
+
+    def covers(self, instant_ns: int) -> bool:
+        return self.at_ns <= instant_ns and (self.until_ns is None or instant_ns < self.until_ns)
+
+
+def plan_events(scenario: Scenario, topology: Topology, bursts: Sequence[Burst], trace: str) -> list[Action]:
+    """The actions in the order of their instants: `at_ns`, `at_s`, `path`, `action` and for a `shape` also `shape`.
+
+    `bursts` are those of the trace that messages call `trace`. Raises Faults where an event cannot be placed in it, or
+    meets a failure on its path that is not over.
+    """
+    faults: list[Fault] = []
+    spans: list[Span] = []
+    for index, event in enumerate(scenario.events):
+        where = f"scenarios/{scenario.name}.yaml: events.{index}"
+        at_ns = _instant(event, bursts)
+        span = Span(where, event, at_ns, event.until_ns) if at_ns is not None else None
+        end_ns = min(scenario.duration_ns, event.until_ns or scenario.duration_ns)
+        if span is None or span.at_ns >= end_ns:
+            what = "no burst follows" if span is None else f"into-burst leads to {span.at_ns / 1e9:.9g} s"
+            valid = f"an instant before {end_ns / 1e9:g} s"
+            faults.append(Fault(where, f"with {trace}, {what}", valid, "lower at, or leave out into-burst"))
+        else:
+            spans.append(span)
+    faults += _meetings(spans)
+    if faults:
+        raise Faults(faults)
+    actions = [action for span in spans for action in _actions(span, spans, topology.paths[span.event.path])]
+    # What ends at an instant ends before what begins then.
+    actions.sort(key=lambda item: item[:2])
+    return [action for _, _, action in actions]
+
+
+def _instant(event: Event, bursts: Sequence[Burst]) -> int | None:
+    """When an event happens, in ns from the start of the flow; None when no burst is left for it to hit."""
+    if event.into_burst_ns is None:
+        return event.at_ns
+    starts_ns = (round(burst.start_ms * 1_000_000) for burst in bursts)
+    return next((start_ns + event.into_burst_ns for start_ns in starts_ns if start_ns >= event.at_ns), None)
+
+
+def _meetings(spans: list[Span]) -> Iterator[Fault]:
+    """Faults for events that begin or end while a failure has their path down: what would then hold is anyone's guess."""
+    for first, second in combinations(spans, 2):
+        if _meets(first, second) or _meets(second, first):
+            what = f"meets {first.where.split()[-1]} on the path {first.event.path}, and one of the two has it down"
+            yield Fault(second.where, what, hint="let the failure have an `until` before the other, or begin after it")
+
+
+def _meets(failure: Span, other: Span) -> bool:
+    if not failure.event.fail or failure.event.path != other.event.path:
+        return False
+    # An end at the very instant at which the failure begins is in order.
+    ends_within = other.until_ns not in (None, failure.at_ns) and failure.covers(other.until_ns)
+    return failure.covers(other.at_ns) or ends_within
+
+
+def _actions(span: Span, spans: list[Span], path: Path) -> Iterator[tuple[int, bool, Action]]:
+    fail = span.event.fail
+    for instant_ns, begins, action in (
+        (span.at_ns, True, fail or "shape"),
+        (span.until_ns, False, ENDS.get(fail, "shape")),
+    ):
+        if instant_ns is not None:
+            order: Action = {"at_ns": instant_ns, "at_s": instant_ns / 1e9, "path": span.event.path, "action": action}
+            if action == "shape":
+                order["shape"] = _shapes(
+                    instant_ns, [other for other in spans if other.event.path == span.event.path], path
+                )
+            yield instant_ns, begins, order
+
+
+def _shapes(instant_ns: int, spans: list[Span], path: Path) -> dict[str, dict[str, object]]:
+    """Both directions of a path from `instant_ns` on: the topology's values with all changes in force, the latest on top."""
+    shapes = {}
+    for direction in DIRECTIONS:
+        shape: Shape = getattr(path, direction)
+        for span in sorted(spans, key=lambda span: span.at_ns):
+            if span.event.change and span.event.direction in (direction, "both") and span.covers(instant_ns):
+                shape = span.event.change.apply(shape)
+        shapes[direction] = shape.netem(path.mtu_bytes)
+    return shapes

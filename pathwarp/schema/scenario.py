@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Model of an experiment, `scenarios/NAME.yaml`.
+
+What spans several keys or files (paths that exist, times in order) is checked in `pathwarp.checks`.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from pathwarp.schema.common import Count, DurationNs, Line, Name, Packets, Part, RateBitS, Sysctls, between
+from pathwarp.schema.topology import Loss, Shape
+from pathwarp.units import parse_duration_ns
+
+Failure = Literal["blackhole", "interface-down", "address-removed"]
+Direction = Literal["down", "up", "both"]
+# The kernel's own scheduler is called default; the others are the project's, and in every variant's kernel.
+Scheduler = Literal["minrtt", "roundrobin", "default"]
+# The numbers of metrics.json that there is one of per trial.
+Metric = Literal[
+    "affected_burst_completion_time_ms",
+    "loss_position_fraction",
+    "delay_increase_ms",
+    "max_interarrival_gap_ms",
+    "reinjection_rate",
+    "reinjected_packets",
+    "reinjected_bytes",
+    "goodput_mbps",
+    "time_to_first_reinjection_ms",
+]
+
+
+class Paper(Part):
+    """The publication that the experiment comes from."""
+
+    source: Name
+    sections: Line | None = None
+    figures: tuple[Annotated[int, Field(strict=True, ge=1)], ...] = ()
+
+
+class Change(Part):
+    """New values for some attributes of a path's shape."""
+
+    rate_bit_s: Annotated[RateBitS | None, Field(alias="rate")] = None
+    delay_ns: Annotated[DurationNs | None, Field(alias="delay")] = None
+    queue_packets: Annotated[Packets | None, Field(alias="queue")] = None
+    loss: Loss | None = None
+
+    def apply(self, shape: Shape) -> Shape:
+        """`shape` with the new values."""
+        return shape.model_copy(update={name: value for name, value in self if value is not None})
+
+
+class Event(Part):
+    """What happens to a path: it fails, or its shape changes, from `at` to `until` (or the end).
+
+    Times run from the start of the flow. `into-burst` moves `at` to that long after the departure of the first burst
+    at or after it.
+    """
+
+    at_ns: Annotated[DurationNs, Field(alias="at")]
+    path: Name
+    fail: Failure | None = None
+    change: Change | None = None
+    direction: Direction = "both"
+    until_ns: Annotated[DurationNs | None, Field(alias="until")] = None
+    into_burst_ns: Annotated[DurationNs | None, Field(alias="into-burst")] = None
+
+
+class Scenario(Part):
+    """One experiment; the order of `metrics` is that of the table, the first one its headline."""
+
+    name: Name
+    title: Line
+    paper: Paper | None = None
+    topology: Name
+    traffic: Annotated[tuple[Name, ...], Field(min_length=1)]
+    default_traffic: Annotated[tuple[Name, ...] | None, Field(alias="default-traffic", min_length=1)] = None
+    variants: Annotated[tuple[Name, ...], Field(min_length=1)]
+    baseline: Name
+    runs: Count
+    duration_ns: Annotated[int, between(parse_duration_ns, "1 s", "1 h"), Field(alias="duration")]
+    scheduler: Scheduler
+    preferred_path: Annotated[Name, Field(alias="preferred-path")]
+    sysctls: Annotated[Sysctls, Field(default_factory=dict)]
+    events: Annotated[tuple[Event, ...], Field(max_length=1_000)] = ()
+    metrics: Annotated[tuple[Metric, ...], Field(min_length=1)]

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Model of a network, `topologies/NAME.yaml`: two hosts and the paths between them."""
+
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+
+from pathwarp.faults import BadValue
+from pathwarp.schema.common import (
+    Device,
+    DurationNs,
+    Fraction,
+    Line,
+    MeanPackets,
+    Name,
+    Packets,
+    Part,
+    RateBitS,
+    between,
+)
+from pathwarp.units import parse_size_bytes
+
+DIRECTIONS = ("down", "up")
+
+
+class Loss(Part):
+    """Random loss: `1 %`, each packet for itself, or `{mean: 1 %, burst: 4 packets}`, in bursts (Gilbert-Elliott)."""
+
+    mean_fraction: Annotated[Fraction, Field(alias="mean")]
+    burst_packets: Annotated[MeanPackets | None, Field(alias="burst")] = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def read_short_form(cls, value: object) -> object:
+        return value if isinstance(value, dict) else {"mean": value}
+
+    @model_validator(mode="after")
+    def check_reachable(self) -> Self:
+        if self.burst_packets and self.mean_fraction > self.burst_packets / (1 + self.burst_packets):
+            raise BadValue(
+                f"no bursts of {self.burst_packets:g} packets make a mean of {100 * self.mean_fraction:g} %",
+                f"a mean of at most burst / (1 + burst) = {100 * self.burst_packets / (1 + self.burst_packets):g} %",
+            )
+        return self
+
+    def netem(self) -> dict[str, object] | None:
+        """netem's parameters, fractions of 1; None for no loss.
+
+        Gilbert-Elliott as netem has it, all packets lost in the bad state and none in the good one: bursts of mean
+        length b end with r = 1/b, and the share of time in the bad state, p / (p + r), is the mean loss m, so
+        p = m r / (1 - m).
+        """
+        if self.mean_fraction == 0:
+            return None
+        if self.burst_packets is None:
+            return {"kind": "random", "fraction": self.mean_fraction}
+        r = 1 / self.burst_packets
+        return {"kind": "gemodel", "p": min(1.0, self.mean_fraction * r / (1 - self.mean_fraction)), "r": r}
+
+
+class Shape(Part):
+    """What one direction of a path does to packets: serialisation at `rate`, then `delay`; a queue of packets waits."""
+
+    rate_bit_s: Annotated[RateBitS, Field(alias="rate")]
+    delay_ns: Annotated[DurationNs, Field(alias="delay")]
+    queue_packets: Annotated[Packets, Field(alias="queue")]
+    loss: Loss | None = None
+
+    def netem(self, mtu_bytes: int) -> dict[str, object]:
+        """The shape as the guest sets it up.
+
+        netem's own limit also counts the packets that are on the wire, in their delay, so these are added to the
+        queue: rate x delay in packets of the MTU, rounded up. Where packets are smaller more of them fit on the wire,
+        and those beyond count against the queue.
+        """
+        on_wire = -(-self.rate_bit_s * self.delay_ns // (8 * mtu_bytes * 1_000_000_000))
+        return {
+            "rate_bit_s": self.rate_bit_s,
+            "delay_ns": self.delay_ns,
+            "limit_packets": self.queue_packets + on_wire,
+            "queue_packets": self.queue_packets,
+            "loss": self.loss.netem() if self.loss else None,
+        }
+
+
+class Path(Part):
+    """One way between the hosts, over the node `middle`, which does all the shaping."""
+
+    middle: Device
+    # What every IPv4 host must take, to Ethernet's jumbo frames.
+    mtu_bytes: Annotated[int, between(parse_size_bytes, "576 B", "9000 B"), Field(alias="mtu")]
+    down: Shape
+    up: Shape
+
+
+class Topology(Part):
+    """`hosts` are the sender and the receiver; down is from the first to the second."""
+
+    name: Name
+    title: Line
+    hosts: tuple[Device, Device]
+    # 8 is what the kernel's path manager takes (MPTCP_PM_ADDR_MAX).
+    paths: Annotated[dict[Device, Path], Field(min_length=1, max_length=8)]
+
+    @model_validator(mode="after")
+    def check_nodes(self) -> Self:
+        nodes = [*self.hosts, *(path.middle for path in self.paths.values())]
+        twice = sorted({node for node in nodes if nodes.count(node) > 1})
+        if twice:
+            raise BadValue(f"several nodes are called {', '.join(twice)}", "a name of its own for each host and middle")
+        return self
+
+    def addresses(self) -> dict[str, dict[str, str]]:
+        """Host to path to IPv4 address (in a /24 of its own): path i has 10.i.0.1 and 10.i.1.1."""
+        return self._numbered(1)
+
+    def gateways(self) -> dict[str, dict[str, str]]:
+        """Host to path to the address of the path's middle on the host's side: 10.i.0.254 and 10.i.1.254."""
+        return self._numbered(254)
+
+    def management(self) -> dict[str, str]:
+        """Host to IPv4 address (in one /24) on the link for signalling, which no event touches."""
+        return {host: f"10.0.0.{i}" for i, host in enumerate(self.hosts, start=1)}
+
+    def _numbered(self, last: int) -> dict[str, dict[str, str]]:
+        return {
+            host: {path: f"10.{i}.{side}.{last}" for i, path in enumerate(self.paths, start=1)}
+            for side, host in enumerate(self.hosts)
+        }

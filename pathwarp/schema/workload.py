@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Model of a workload, `traffic/NAME.yaml`: bursts, when they start and how large they are."""
+
+from typing import Annotated, Generic, Literal, Self, TypeVar
+
+from pydantic import AfterValidator, Field, model_validator
+
+from pathwarp.faults import BadValue
+from pathwarp.schema.common import DurationNs, Line, Name, Part, SizeBytes
+
+# What D-ITG 2.8.1 sends over TCP: its header inside the payload takes 24 bytes, its buffer holds 64000.
+SMALLEST_SEND_BYTES = 24
+LARGEST_SEND_BYTES = 64_000
+
+# Their files are numbered with two digits.
+MOST_TRACES = 99
+
+Quantity = TypeVar("Quantity")
+
+
+class Constant(Part, Generic[Quantity]):
+    """The same value every time."""
+
+    kind: Literal["constant"]
+    value: Quantity
+
+
+class Bounded(Part, Generic[Quantity]):
+    """Base of the distributions whose values lie from `min` to `max`."""
+
+    min: Quantity
+    max: Quantity
+
+    @model_validator(mode="after")
+    def check_order(self) -> Self:
+        if self.min >= self.max:
+            raise BadValue("has a min that is not below its max", hint="for a single value write kind: constant")
+        for centre in {"mean", "median"} & set(type(self).model_fields):
+            if not self.min <= getattr(self, centre) <= self.max:
+                raise BadValue(f"has a {centre} that is not from min to max")
+        return self
+
+
+class Uniform(Bounded[Quantity], Generic[Quantity]):
+    """Every value from `min` to `max` is as likely as any other."""
+
+    kind: Literal["uniform"]
+
+
+class Exponential(Bounded[Quantity], Generic[Quantity]):
+    """Exponential with this `mean`, of which the part from `min` to `max` is used."""
+
+    kind: Literal["exponential"]
+    mean: Quantity
+
+
+class LogNormal(Bounded[Quantity], Generic[Quantity]):
+    """Logarithm normal around log(`median`), standard deviation `spread`; the part from `min` to `max` is used."""
+
+    kind: Literal["lognormal"]
+    median: Quantity
+    spread: Annotated[float, Field(gt=0, le=5)]
+
+
+class Normal(Bounded[Quantity], Generic[Quantity]):
+    """Normal with this `mean` and standard deviation `stddev`, of which the part from `min` to `max` is used."""
+
+    kind: Literal["normal"]
+    mean: Quantity
+    stddev: Quantity
+
+
+def _any_of(quantity: object, least: int, least_text: str) -> object:
+    def check_least(distribution: Part) -> Part:
+        if getattr(distribution, "min", getattr(distribution, "value", least)) < least:
+            raise BadValue(f"has values below {least_text}", f"min (of a constant: value) of {least_text} or more")
+        return distribution
+
+    kinds = Constant[quantity] | Uniform[quantity] | Exponential[quantity] | LogNormal[quantity] | Normal[quantity]
+    return Annotated[kinds, Field(discriminator="kind"), AfterValidator(check_least)]
+
+
+Gap = _any_of(Annotated[DurationNs, Field(gt=0)], 1_000_000, "1 ms")
+Size = _any_of(Annotated[SizeBytes, Field(gt=0, le=1_000_000_000)], SMALLEST_SEND_BYTES, f"{SMALLEST_SEND_BYTES} B")
+
+
+class Traces(Part):
+    """The files `traces/NAME/01.csv` up to `count`, drawn from `seed`, or recorded where that is missing."""
+
+    count: Annotated[int, Field(strict=True, ge=1, le=MOST_TRACES)]
+    duration_ns: Annotated[DurationNs, Field(alias="duration", ge=1_000_000_000)]
+    seed: Annotated[int, Field(strict=True, ge=0, lt=2**32)] | None = None
+
+
+class Workload(Part):
+    """One application's traffic.
+
+    `gap_ns` runs from the start of a burst to the start of the next, `size_bytes` is a burst's payload, `packet_bytes`
+    the payload of one send call.
+    """
+
+    name: Name
+    title: Line
+    source: Line
+    kind: Literal["bursts"]
+    packet_bytes: Annotated[SizeBytes, Field(alias="packet", ge=2 * SMALLEST_SEND_BYTES, le=LARGEST_SEND_BYTES)]
+    traces: Traces
+    gap_ns: Gap | None = Field(None, alias="gap")
+    size_bytes: Size | None = Field(None, alias="size")
+
+    @model_validator(mode="after")
+    def check_origin(self) -> Self:
+        parts = {"traces.seed": self.traces.seed, "gap": self.gap_ns, "size": self.size_bytes}
+        missing = [name for name, part in parts.items() if part is None]
+        if 0 < len(missing) < len(parts):
+            hint = "generated traces need all of these, recorded ones none"
+            raise BadValue(f"lacks {' and '.join(missing)}", ", ".join(parts), hint)
+        return self
+
+    @property
+    def generated(self) -> bool:
+        """Whether the traces come from the distributions; otherwise they were recorded."""
+        return self.gap_ns is not None

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Options of a scenario, `events.0.fail=interface-down`: values that replace or join those of its file.
+
+The folder of the results gets the settings into its name, so that results of different options never mix.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from pathwarp.catalogue import suggest
+from pathwarp.faults import Fault, Faults, gather
+from pathwarp.yamlfile import YamlFile, value
+
+# Bytes of a folder's name, of which file systems take 255; a kernel release or a Make target has no need of more either.
+LABEL_LIMIT = 120
+OPTION = "set"
+
+
+@dataclass(frozen=True, order=True)
+class Setting:
+    """`path` names the place with dots, `text` is the value as YAML."""
+
+    path: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.path}={self.text}"
+
+
+def read_settings(texts: Iterable[str], faults: list[Fault]) -> tuple[Setting, ...]:
+    """Settings from texts such as `a.b=1,c=x`, sorted by path; what is none goes to `faults`.
+
+    Commas inside brackets and quotes belong to a value.
+    """
+    settings: dict[str, Setting] = {}
+    for part in (part for text in texts for part in _split(text)):
+        path, equals, text = (piece.strip() for piece in part.partition("="))
+        where = f"{OPTION}={part}"[:120]
+        if not equals or "\n" in text or not re.fullmatch(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*", path):
+            faults.append(Fault(where, "is not a setting", "PATH=VALUE, for example events.0.fail=interface-down"))
+        elif path in settings and settings[path].text != text:
+            faults.append(Fault(where, f"{path} is set twice, first to {settings[path].text!r}"))
+        else:
+            settings[path] = Setting(path, text)
+    return tuple(sorted(settings.values()))
+
+
+def apply(settings: Iterable[Setting], file: YamlFile) -> None:
+    """Put the settings into a file's data, before it is checked; Faults for places that there are not."""
+    faults: list[Fault] = []
+    for setting in settings:
+        with gather(faults):
+            _put(setting, file)
+    if faults:
+        raise Faults(faults)
+
+
+def label(scenario: str, settings: Iterable[Setting]) -> str:
+    """The folder name of the scenario's results: `path-failure`, `path-failure+events.0.fail=interface-down`.
+
+    What is not safe in a file name becomes a dash; a hash of the settings then keeps different ones apart.
+    """
+    full = "+".join([scenario, *map(str, settings)])
+    safe = re.sub(r"[^A-Za-z0-9._=+-]+", "-", full)
+    if safe == full and len(full) <= LABEL_LIMIT:
+        return full
+    return f"{safe[: LABEL_LIMIT - 9]}~{hashlib.sha256(full.encode()).hexdigest()[:8]}"
+
+
+def _split(text: str) -> list[str]:
+    """Cut at the commas that are outside of brackets and quotes."""
+    pieces, depth, quote = [""], 0, ""
+    for sign in text:
+        if sign == "," and depth <= 0 and not quote:
+            pieces.append("")
+            continue
+        pieces[-1] += sign
+        if sign in "\"'" and quote in ("", sign):
+            quote = "" if quote else sign
+        elif not quote:
+            depth += (sign in "[{") - (sign in "]}")
+    return [piece.strip() for piece in pieces if piece.strip()]
+
+
+def _put(setting: Setting, file: YamlFile) -> None:
+    where = f"{OPTION}={setting}"[:120]
+    steps = setting.path.split(".")
+    # A sysctl's name has dots of its own, and the file need not have any sysctls.
+    if steps[0] == "sysctls" and len(steps) > 1:
+        steps = ["sysctls", ".".join(steps[1:])]
+        file.data.setdefault("sysctls", {})
+    data: object = file.data
+    place: list[str | int] = []
+    for step in steps[:-1]:
+        key = _key(data, step, where)
+        if isinstance(data, dict) and key not in data:
+            raise Faults([_nowhere(where, step, list(data))])
+        data = data[key]
+        place.append(key)
+    key = _key(data, steps[-1], where)
+    data[key] = value(setting.text, where)
+    file.mark_as_set((*place, key))
+
+
+def _key(data: object, step: str, where: str) -> str | int:
+    """`step` as a key of the mapping or an index of the list `data`."""
+    if isinstance(data, dict):
+        return step
+    indexes = [str(index) for index in range(len(data))] if isinstance(data, list) else []
+    if step not in indexes:
+        raise Faults([_nowhere(where, step, indexes)])
+    return int(step)
+
+
+def _nowhere(where: str, step: str, valid: list[str]) -> Fault:
+    return Fault(
+        where, f"there is no '{step}'", ", ".join(valid) or "nothing: it is a single value", suggest(step, valid)
+    )

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Trials: one scenario, variant, traffic and seed each, with all inputs resolved."""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+
+from pathwarp.catalogue import Catalogue
+from pathwarp.faults import Fault, Faults, gather
+from pathwarp.load import Experiment, load_experiment, trace_path
+from pathwarp.schedule import plan_events
+from pathwarp.schema.scenario import Scenario
+from pathwarp.schema.topology import Topology
+from pathwarp.schema.variant import ResolvedVariant
+from pathwarp.schema.workload import Workload
+from pathwarp.settings import Setting, label
+from pathwarp.traffic.trace import Burst, read_csv
+
+FORMAT = 1
+
+# The flow's port, the one that the kernel takes joining subflows on, and D-ITG's signalling port (fixed in D-ITG).
+PORTS = {"port": 8999, "join_port": 8998, "signalling_port": 9000}
+MOST_RUNS = 10_000
+LARGEST_SEED = 1_000_000_000
+
+# Backend to the time in which its guests run.
+TIME_MODES = {"uml": "inf-cpu", "vm": "wall-clock"}
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the user asked for. Empty variants and traffic, and no runs, mean the scenario's defaults."""
+
+    root: Path
+    scenario: str
+    variants: tuple[str, ...] = ()
+    traffic: tuple[str, ...] = ()
+    seed: int = 1
+    runs: int | None = None
+    backend: str = "uml"
+    settings: tuple[Setting, ...] = ()
+
+
+@dataclass(frozen=True)
+class Replay:
+    """A trace, numbered from 1, cut to the scenario's duration, and the scenario's events placed in it.
+
+    `sha256` is the hash of the trace's file; `events` are as `pathwarp.schedule` describes them.
+    """
+
+    number: int
+    sha256: str
+    bursts: tuple[Burst, ...]
+    events: tuple[dict[str, object], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """One run to be done."""
+
+    scenario: Scenario
+    topology: Topology
+    workload: Workload
+    variant: ResolvedVariant
+    seed: int
+    replay: Replay = field(repr=False)
+    backend: str
+    settings: tuple[Setting, ...]
+
+    @cached_property
+    def folder(self) -> Path:
+        """Where the result goes, relative to the project's folder."""
+        scenario = label(self.scenario.name, self.settings)
+        return Path("results", scenario, self.variant.name, self.workload.name, f"seed-{self.seed:03d}")
+
+    @cached_property
+    def sysctls(self) -> dict[str, str]:
+        """What both hosts set, apart from the scheduler."""
+        return {**self.scenario.sysctls, **self.variant.sysctls}
+
+    def inputs(self, hashes: Mapping[str, str]) -> dict[str, object]:
+        """All that the result depends on. `hashes` are of what no data file says: kernel, lab root, guest code."""
+        return {
+            "format": FORMAT,
+            "plan": self.guest_plan(),
+            "trace_sha256": self.replay.sha256,
+            "backend": self.backend,
+            "time_mode": TIME_MODES[self.backend],
+            "hashes": dict(hashes),
+        }
+
+    def id(self, hashes: Mapping[str, str]) -> str:
+        """SHA-256 of the inputs, in hexadecimal: equal ids, equal results.
+
+        Titles, numbers of runs and the choice of metrics are no inputs, so editing them does not void what was run.
+        """
+        text = json.dumps(self.inputs(hashes), sort_keys=True, separators=(",", ":"), allow_nan=False)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def guest_plan(self) -> dict[str, object]:
+        """The guest's orders, ready for JSON (docs/data-files.md, plan.json); the runner fills in `release`."""
+        sender, receiver = self.topology.hosts
+        paths = self.topology.paths
+        addresses, gateways = self.topology.addresses(), self.topology.gateways()
+        return {
+            "format": FORMAT,
+            "release": None,
+            "scenario": self.scenario.name,
+            "settings": [str(setting) for setting in self.settings],
+            "variant": self.variant.name,
+            "traffic": self.workload.name,
+            "seed": self.seed,
+            "transport": self.variant.transport,
+            "scheduler": self.scenario.scheduler,
+            "sysctls": self.sysctls,
+            "hosts": [sender, receiver],
+            "sender": sender,
+            "receiver": receiver,
+            "paths": list(paths),
+            "preferred_path": self.scenario.preferred_path,
+            "addresses": addresses,
+            "mtu_bytes": {name: path.mtu_bytes for name, path in paths.items()},
+            "paths_setup": [
+                {
+                    "name": name,
+                    "middle": path.middle,
+                    "mtu_bytes": path.mtu_bytes,
+                    "addresses": {host: addresses[host][name] for host in addresses},
+                    "gateways": {host: gateways[host][name] for host in gateways},
+                    "down": path.down.netem(path.mtu_bytes),
+                    "up": path.up.netem(path.mtu_bytes),
+                }
+                for name, path in paths.items()
+            ],
+            **PORTS,
+            "management": self.topology.management(),
+            "packet_bytes": self.workload.packet_bytes,
+            "duration_s": self.scenario.duration_ns / 1e9,
+            "bursts": [list(burst) for burst in self.replay.bursts],
+            "events": [dict(event) for event in self.replay.events],
+        }
+
+
+def plan_trials(request: Request) -> list[Trial]:
+    """All trials of a request, in the order in which they are run; Faults for all that is wrong with the input.
+
+    Seed n replays trace (n - 1) mod count + 1. The variants of one traffic and seed come one after the other, so that
+    what an interrupted call leaves behind can be compared in pairs.
+    """
+    catalogue = Catalogue(request.root)
+    faults = list(_number_faults(request))
+    experiment = None
+    with gather(faults):
+        names = (request.scenario, request.variants, request.traffic, request.settings)
+        experiment = load_experiment(catalogue, *names)
+    if faults:
+        raise Faults(faults)
+    runs = request.runs or experiment.scenario.runs
+    seeds = range(request.seed, request.seed + runs)
+    trials: list[Trial] = []
+    for workload in experiment.workloads.values():
+        replays: dict[int, Replay] = {}
+        for number in dict.fromkeys(trace_number(seed, workload) for seed in seeds):
+            with gather(faults):
+                replays[number] = _replay(catalogue, experiment, workload, number)
+        if faults:
+            continue
+        for seed in seeds:
+            replay = replays[trace_number(seed, workload)]
+            trials += [
+                Trial(
+                    scenario=experiment.scenario,
+                    topology=experiment.topology,
+                    workload=workload,
+                    variant=variant,
+                    seed=seed,
+                    replay=replay,
+                    backend=request.backend,
+                    settings=request.settings,
+                )
+                for variant in experiment.variants.values()
+            ]
+    if faults:
+        raise Faults(faults)
+    return trials
+
+
+def trace_number(seed: int, workload: Workload) -> int:
+    """The trace that a seed replays, from 1."""
+    return (seed - 1) % workload.traces.count + 1
+
+
+def _replay(catalogue: Catalogue, experiment: Experiment, workload: Workload, number: int) -> Replay:
+    path = trace_path(catalogue, workload.name, number)
+    name = path.relative_to(catalogue.root).as_posix()
+    faults: list[Fault] = []
+    with gather(faults):
+        bursts = read_csv(path, workload.traces.duration_ns / 1e9).bursts
+        events = plan_events(experiment.scenario, experiment.topology, bursts, name)
+        end_ms = experiment.scenario.duration_ns / 1e6
+        return Replay(
+            number=number,
+            sha256=hashlib.sha256(path.read_bytes()).hexdigest(),
+            bursts=tuple(burst for burst in bursts if burst.start_ms < end_ms),
+            events=tuple(events),
+        )
+    raise Faults(replace(fault, where=fault.where.replace(str(path), name)) for fault in faults)
+
+
+def _number_faults(request: Request) -> Iterator[Fault]:
+    if not 1 <= request.seed <= LARGEST_SEED:
+        yield Fault("seed", f"{request.seed} is out of range", f"1 to {LARGEST_SEED}")
+    if request.runs is not None and not 1 <= request.runs <= MOST_RUNS:
+        yield Fault("runs", f"{request.runs} is out of range", f"1 to {MOST_RUNS}")
+    if request.backend not in TIME_MODES:
+        yield Fault("backend", f"unknown backend {request.backend!r}", ", ".join(TIME_MODES))

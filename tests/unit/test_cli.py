@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line from outside: exit status, what goes to which stream, bad files as golden messages."""
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+import types
+from pathlib import Path
+
+import pytest
+from golden_project import GOLDEN, copy_project
+
+from pathwarp.cli import main
+from pathwarp.faults import Exit, Faults
+
+CASES = sorted(path.name for path in (GOLDEN / "faults").iterdir())
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    for name in [name for name in os.environ if name.startswith("PATHWARP_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 1})
+    return copy_project(tmp_path / "project")
+
+
+@pytest.fixture
+def runner(project, monkeypatch):
+    """A runner that seals every trial with a burst completion time of 100 ms, 50 ms for `better`, and notes its calls."""
+    module = types.ModuleType("pathwarp.runner")
+    module.calls = []
+    module.failed = 0
+
+    def run_trials(root, trials, jobs, force):
+        assert root == project
+        module.calls.append((trials, jobs, force))
+        for trial in trials[module.failed :]:
+            folder = project / trial.folder
+            folder.mkdir(parents=True)
+            value = 50.0 if trial.variant.name == "better" else 100.0
+            (folder / "metrics.json").write_text(json.dumps({"affected_burst_completion_time_ms": value + trial.seed}))
+            (folder / "manifest.json").write_text("{}")
+        return module.failed
+
+    module.run_trials = run_trials
+    monkeypatch.setitem(sys.modules, "pathwarp.runner", module)
+    return module
+
+
+def call(project, *arguments):
+    return main(["--root", str(project), *arguments])
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_bad_input_is_explained_in_full(case, tmp_path, project, capsys):
+    broken = copy_project(tmp_path / "broken", GOLDEN / "faults" / case)
+    before = sorted(broken.rglob("*"))
+    arguments = shlex.split((GOLDEN / "faults" / case / "arguments").read_text())
+    assert call(broken, *arguments) == Exit.BAD_INPUT
+    printed = capsys.readouterr()
+    assert printed.err == (GOLDEN / "faults" / case / "expected.txt").read_text()
+    assert printed.out == "" or arguments == ["list"]
+    assert sorted(broken.rglob("*")) == before
+
+
+def test_list_has_a_line_for_each(project, capsys):
+    assert call(project, "list") == Exit.DONE
+    printed = capsys.readouterr()
+    assert printed.out == (
+        "scenario:\n  cut        the near path fails\n"
+        "variant:\n  better     something special\n  plain      nothing special\n"
+        "traffic:\n  pings      one packet once a second\n"
+        "topology:\n  two-paths  a near and a far path\n"
+    )
+    assert printed.err == ""
+
+
+def test_run_hands_over_the_trials_and_prints_the_table(project, runner, capsys):
+    assert call(project, "run", "--scenario", "cut", "--runs", "2", "--jobs", "1", "--force") == Exit.DONE
+    ((trials, jobs, force),) = runner.calls
+    assert (len(trials), jobs, force) == (4, 1, True)
+    printed = capsys.readouterr()
+    assert "plain" in printed.out
+    assert "better" in printed.out
+    assert str(project / "results" / "cut") in printed.out
+
+
+def test_the_environment_gives_options_too(project, runner, monkeypatch):
+    chosen = {"SCENARIO": "cut", "VARIANT": "better", "TRAFFIC": "", "RUNS": "1", "SEED": "2", "JOBS": "", "FORCE": ""}
+    for name, value in {**chosen, "SET": "events.0.into-burst=5 ms, duration=9 s", "ROOT": str(project)}.items():
+        monkeypatch.setenv(f"PATHWARP_{name}", value)
+    assert main(["run"]) == Exit.DONE
+    (((trial,), jobs, force),) = runner.calls
+    assert (trial.seed, trial.variant.name, jobs, force) == (2, "better", 2, False)
+    assert trial.guest_plan()["duration_s"] == 9.0
+    assert trial.guest_plan()["events"][0]["at_s"] == 4.205
+
+
+def test_a_failed_trial_is_exit_1_and_the_others_are_shown(project, runner, capsys):
+    runner.failed = 1
+    assert call(project, "run", "--scenario", "cut") == Exit.FAILED
+    assert "better" in capsys.readouterr().out
+    runner.failed = 6
+    assert call(project, "run", "--scenario", "cut", "--set", "duration=9 s") == Exit.FAILED
+    assert "Traceback" not in capsys.readouterr().err
+
+
+def test_a_build_that_fails_is_exit_1(project, monkeypatch, capsys):
+    def run_trials(root, trials, jobs, force):
+        raise Faults.one("kernels/variants/better/0001.patch", "does not apply", code=Exit.FAILED)
+
+    monkeypatch.setitem(sys.modules, "pathwarp.runner", types.SimpleNamespace(run_trials=run_trials))
+    assert call(project, "run", "--scenario", "cut") == Exit.FAILED
+    assert capsys.readouterr().err == "kernels/variants/better/0001.patch: does not apply\n"
+
+
+def test_an_interrupt_is_exit_130(project, monkeypatch, capsys):
+    def run_trials(root, trials, jobs, force):
+        raise KeyboardInterrupt
+
+    monkeypatch.setitem(sys.modules, "pathwarp.runner", types.SimpleNamespace(run_trials=run_trials))
+    assert call(project, "run", "--scenario", "cut") == Exit.INTERRUPTED
+    assert "interrupted" in capsys.readouterr().err
+
+
+def test_table_shows_what_is_sealed(project, runner, capsys):
+    assert call(project, "table", "--scenario", "cut") == Exit.BAD_INPUT
+    assert "no sealed trials" in capsys.readouterr().err
+    call(project, "run", "--scenario", "cut")
+    capsys.readouterr()
+    assert call(project, "table", "--scenario", "cut", "--variant", "better") == Exit.DONE
+    assert "plain" in capsys.readouterr().out, "the baseline is shown where it is sealed"
+
+
+@pytest.mark.parametrize("arguments", [["bake"], ["run", "--colour", "red"], ["run", "cut"], ["--root"]])
+def test_usage_faults_are_exit_2(project, capsys, arguments):
+    assert call(project, *arguments) == Exit.BAD_INPUT
+    assert "Error: " in capsys.readouterr().err
+
+
+def test_help_of_every_command(project, capsys):
+    for command in ([], ["run"], ["list"], ["table"], ["figures"], ["build"], ["build", "kernels"], ["traffic"]):
+        assert call(project, *command, "--help") == Exit.DONE
+        assert "Usage: pathwarp" in capsys.readouterr().out
+
+
+def test_a_reader_that_goes_away_is_no_traceback(project):
+    command = [sys.executable, "-m", "pathwarp", "--root", str(project), "list"]
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        command, stdout=writing, stderr=subprocess.PIPE, text=True, cwd=Path(__file__).parents[2], check=False
+    )
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (Exit.FAILED, "")

@@ -1,0 +1,281 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Loading data files: what is right is taken, and whatever else there is in a file, nothing but Faults comes out."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from golden_project import DATA_FILES, copy_project
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pathwarp.catalogue import KINDS, SCENARIO, TOPOLOGY, VARIANT, WORKLOAD, Catalogue
+from pathwarp.faults import Fault, Faults
+from pathwarp.load import load_experiment, load_variant, load_variants
+from pathwarp.settings import Setting, apply, label, read_settings
+from pathwarp.yamlfile import SIZE_LIMIT_BYTES, parse
+
+ROOT = Path(__file__).parents[2]
+SLOW = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@pytest.fixture
+def project(tmp_path):
+    return copy_project(tmp_path / "project")
+
+
+def load(project, **wanted):
+    return load_experiment(Catalogue(project), "cut", **wanted)
+
+
+def faults_of(function, *arguments, **named):
+    with pytest.raises(Faults) as caught:
+        function(*arguments, **named)
+    return caught.value.faults
+
+
+def settings_of(*texts):
+    faults: list[Fault] = []
+    read = read_settings(texts, faults)
+    assert not faults
+    return read
+
+
+def test_defaults_are_those_of_the_scenario(project):
+    experiment = load(project)
+    assert list(experiment.variants) == ["plain", "better"]
+    assert list(experiment.workloads) == ["pings"]
+    assert experiment.variants["better"].chain == ("plain", "better")
+    assert experiment.scenario.events[0].at_ns == 4_000_000_000
+
+
+def test_all_and_repeated_names(project):
+    assert list(load(project, variants=("all",)).variants) == ["better", "plain"]
+    assert list(load(project, variants=("better", "all")).variants) == ["better", "plain"]
+    assert list(load(project, traffic=("all",)).workloads) == ["pings"]
+    assert [variant.name for variant in load_variants(Catalogue(project), ("all",))] == ["better", "plain"]
+
+
+def test_the_data_files_of_the_project_are_right():
+    catalogue = Catalogue(ROOT)
+    faults: list[Fault] = []
+    assert {"tcp", "mainline", "rto", "tlp-std", "tlp-mp", "pto"} <= set(catalogue.titles(VARIANT, faults))
+    for scenario in catalogue.names(SCENARIO):
+        assert load_experiment(catalogue, scenario, ("all",), ("all",)).scenario.name == scenario
+    assert load_variant(catalogue, "tlp-mp").chain == ("rto", "tlp-std", "tlp-mp")
+    assert load_variant(catalogue, "pto").sysctls == {
+        "net.ipv4.tcp_early_retrans": "3",
+        "net.mptcp.stale_loss_cnt": "0",
+    }
+    assert load_variant(catalogue, "tcp").transport == "tcp"
+    assert not faults
+
+
+@pytest.mark.parametrize(
+    "name", ["", ".", "..", "../scenarios/cut", "/etc/passwd", "a/b", "cut.yaml", "CUT", "-cut", "cut\n", "*", "c" * 41]
+)
+def test_a_name_never_leaves_its_folder(project, name):
+    (project / "outside.yaml").write_text((project / "scenarios/cut.yaml").read_text())
+    for kind in KINDS:
+        fault = Catalogue(project).fault(kind, name, kind.option)
+        assert fault is not None
+        assert ", ".join(Catalogue(project).names(kind)) in fault.valid
+
+
+def test_an_empty_project_says_what_is_missing(tmp_path):
+    (fault,) = faults_of(load_experiment, Catalogue(tmp_path), "cut")
+    assert fault.valid == "none: there is no scenarios/*.yaml"
+
+
+@pytest.mark.parametrize(("kind", "file"), [(SCENARIO, "scenarios/cut.yaml"), (TOPOLOGY, "topologies/two-paths.yaml")])
+def test_a_folder_in_place_of_a_file(project, kind, file):
+    (project / file).unlink()
+    (project / file).mkdir()
+    (fault,) = faults_of(load, project)
+    assert (fault.where, fault.what) == (file, "is not a file")
+
+
+def test_a_file_that_is_too_large(project):
+    (project / "scenarios/cut.yaml").write_text("# " + "x" * SIZE_LIMIT_BYTES)
+    (fault,) = faults_of(load, project)
+    assert fault.what == f"is longer than {SIZE_LIMIT_BYTES} characters"
+
+
+@pytest.mark.parametrize("text", ["a: " + "[" * 500, "a: " + "{a: " * 900, "a: " + "[" * 30 + "]" * 30])
+def test_a_file_that_is_nested_too_deep(text):
+    faults_of(parse, text, "deep.yaml")
+
+
+def test_plain_words_mean_what_they_say():
+    text = (
+        "{a: yes, b: no, c: 010, d: 1_000, e: 2019-01-01, f: 1:30, g: 0x10, h: .5, i: 1e3, j: 1.5, k: ~, l: true, 3: x}"
+    )
+    assert parse(text, "words.yaml").data == {
+        "a": "yes",
+        "b": "no",
+        "c": 10,
+        "d": "1_000",
+        "e": "2019-01-01",
+        "f": "1:30",
+        "g": "0x10",
+        "h": ".5",
+        "i": "1e3",
+        "j": 1.5,
+        "k": None,
+        "l": True,
+        "3": "x",
+    }
+
+
+def mutated_text(text: str):
+    """`text` with some slices cut out, doubled or replaced."""
+    piece = st.one_of(
+        st.sampled_from(["", "\t", ": ", "- ", "[", "}", "'", '"', "#", "&a ", "*a", "!!", "\n", "~", "-1"]),
+        st.text(max_size=5),
+    )
+    edit = st.tuples(st.integers(0, len(text)), st.integers(0, 20), piece)
+
+    def change(edits):
+        changed = text
+        for start, length, insert in edits:
+            changed = changed[:start] + insert + changed[start + length :]
+        return changed
+
+    return st.lists(edit, min_size=1, max_size=4).map(change)
+
+
+ANY_VALUE = st.recursive(
+    st.one_of(
+        st.none(),
+        st.booleans(),
+        st.integers(),
+        st.floats(allow_nan=False, allow_infinity=False),
+        st.sampled_from(
+            ["", "1 s", "-1 s", "5 packets", "plain", "better", "cut", "near", "all", "1 %", "../x", "blackhole"]
+        ),
+        st.text(max_size=8),
+    ),
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=6), inner, max_size=3)),
+    max_leaves=5,
+)
+
+
+def places(data, place=()):
+    """All places in nested mappings and lists."""
+    items = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
+    for key, inner in items:
+        yield (*place, key)
+        yield from places(inner, (*place, key))
+
+
+def loads_or_faults(project, file, text):
+    original = (project / file).read_bytes()
+    try:
+        (project / file).write_text(text, encoding="utf-8", errors="surrogatepass")
+        load(project)
+    except Faults as faults:
+        assert faults.faults
+        assert "Traceback" not in str(faults)
+    finally:
+        (project / file).write_bytes(original)
+
+
+@pytest.mark.parametrize("file", DATA_FILES)
+def test_any_text_loads_or_is_refused(project, file):
+    @SLOW
+    @given(mutated_text((project / file).read_text()))
+    def check(text):
+        loads_or_faults(project, file, text)
+
+    check()
+
+
+@pytest.mark.parametrize("file", DATA_FILES)
+def test_any_value_anywhere_loads_or_is_refused(project, file):
+    original = yaml.safe_load((project / file).read_text())
+
+    @SLOW
+    @given(st.sampled_from(list(places(original))), ANY_VALUE)
+    def check(place, value):
+        data = yaml.safe_load((project / file).read_text())
+        target = data
+        for step in place[:-1]:
+            target = target[step]
+        target[place[-1]] = value
+        loads_or_faults(project, file, yaml.safe_dump(data, allow_unicode=True))
+
+    check()
+
+
+def test_settings_change_the_scenario(project):
+    chosen = settings_of("events.0.fail=interface-down, events.0.until=6 s", "sysctls.net.ipv4.tcp_sack=0")
+    scenario = load(project, settings=chosen).scenario
+    assert scenario.events[0].fail == "interface-down"
+    assert scenario.events[0].until_ns == 6_000_000_000
+    assert scenario.sysctls == {"net.ipv4.tcp_sack": "0"}
+    changed = settings_of(
+        "events=[{at: 1 s, path: far, change: {loss: {mean: 2 %, burst: 3 packets}, rate: 1 Mbit/s}}]"
+    )
+    assert load(project, settings=changed).scenario.events[0].change.loss.burst_packets == 3
+
+
+def test_settings_are_sorted_and_may_hold_commas():
+    assert settings_of("b=[1, 2],a='x,y'", "c={d: e, f: g}") == (
+        Setting("a", "'x,y'"),
+        Setting("b", "[1, 2]"),
+        Setting("c", "{d: e, f: g}"),
+    )
+    assert settings_of("", ",", "a=1,a=1") == (Setting("a", "1"),)
+
+
+@SLOW
+@given(st.one_of(st.text(max_size=40), st.from_regex(r"(events|runs|sysctls|name)(\.[0-9a-z]{1,8}){0,3}=.{0,10}")))
+def test_any_setting_is_taken_or_refused(text):
+    faults: list[Fault] = []
+    file = parse("{name: cut, runs: 3, events: [{at: 4 s}]}", "cut.yaml")
+    chosen = read_settings([text], faults)
+    try:
+        apply(chosen, file)
+    except Faults as found:
+        assert found.faults
+    assert "/" not in label("cut", chosen)
+    assert len(label("cut", chosen)) <= 120
+
+
+def test_labels_are_safe_and_differ_where_settings_do():
+    assert label("cut", ()) == "cut"
+    assert label("cut", settings_of("events.0.fail=interface-down")) == "cut+events.0.fail=interface-down"
+    odd = [
+        label("cut", settings_of(text)) for text in ("a=1 s", "a=1/s", "a=1  s", "a=../1-s", f"a={'x' * 200}", "a=1-s")
+    ]
+    assert len(set(odd)) == len(odd)
+    assert odd[0].startswith("cut+a=1-s~")
+    assert odd[-1] == "cut+a=1-s"
+    assert all(len(text) <= 120 and "/" not in text and " " not in text for text in odd)
+
+
+def test_missing_traces_are_one_fault(project):
+    shutil.rmtree(project / "traffic/traces")
+    (fault,) = faults_of(load, project)
+    assert fault.what == "3 of the 3 traces are missing: 01.csv, 02.csv, 03.csv"
+    assert "traffic generate pings" in fault.hint
+
+
+def test_the_catalogue_imports_nothing_heavy():
+    code = (
+        "import sys, pathwarp.cli; pathwarp.cli.main(['list']); "
+        "print(sorted({'pydantic', 'numpy', 'scipy', 'matplotlib', 'ansible', 'rich'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+    assert "traffic:\n" in done.stdout
+
+
+def test_titles_of_files_that_are_right_come_despite_others(project):
+    (project / "traffic/other.yaml").write_text("title: [")
+    faults: list[Fault] = []
+    assert Catalogue(project).titles(WORKLOAD, faults) == {"pings": "one packet once a second"}
+    assert [fault.where for fault in faults] == ["traffic/other.yaml:1:9"]

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a request to trials: which ones, where their results go, what the guest is told, what their ids depend on."""
+
+import json
+import shutil
+
+import pytest
+from golden_project import GOLDEN, copy_project
+
+from pathwarp.faults import Fault, Faults
+from pathwarp.settings import read_settings
+from pathwarp.trial import Request, plan_trials
+
+HASHES = {"kernel": "k", "lab": "l", "guest": "g"}
+
+
+@pytest.fixture
+def project(tmp_path):
+    return copy_project(tmp_path / "project")
+
+
+def plan(project, *settings, **request):
+    faults: list[Fault] = []
+    chosen = read_settings(settings, faults)
+    assert not faults
+    return plan_trials(Request(project, "cut", settings=chosen, **request))
+
+
+def events(project, events_yaml, **request):
+    return plan(project, f"events={events_yaml}", **request)[0].guest_plan()["events"]
+
+
+def faults_of(function, *arguments, **named):
+    with pytest.raises(Faults) as caught:
+        function(*arguments, **named)
+    return caught.value.faults
+
+
+def edit(path, old, new):
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
+def test_variants_of_a_seed_follow_one_another(project):
+    trials = plan(project)
+    assert [(trial.seed, trial.variant.name) for trial in trials] == [
+        (1, "plain"),
+        (1, "better"),
+        (2, "plain"),
+        (2, "better"),
+        (3, "plain"),
+        (3, "better"),
+    ]
+
+
+def test_seeds_beyond_the_traces_start_over_with_the_first(project):
+    trials = plan(project, variants=("plain",), seed=3, runs=3)
+    assert [(trial.seed, trial.replay.number) for trial in trials] == [(3, 3), (4, 1), (5, 2)]
+    assert trials[1].replay.bursts[0].start_ms == 100
+    assert [trial.folder.name for trial in trials] == ["seed-003", "seed-004", "seed-005"]
+
+
+def test_folders_of_options_differ(project):
+    folder = plan(project)[1].folder.as_posix()
+    assert folder == "results/cut/better/pings/seed-001"
+    folder = plan(project, "events.0.fail=interface-down")[1].folder.as_posix()
+    assert folder == "results/cut+events.0.fail=interface-down/better/pings/seed-001"
+
+
+def test_the_guest_plan_is_as_documented(project):
+    """The golden file is the plan of seed 2, variant better."""
+    expected = json.loads((GOLDEN / "plan.json").read_text())
+    (trial,) = plan(project, variants=("better",), seed=2, runs=1)
+    assert json.loads(json.dumps(trial.guest_plan())) == expected
+
+
+def test_bursts_at_or_after_the_end_are_left_out(project):
+    bursts = plan(project, "duration=5100 ms")[0].guest_plan()["bursts"]
+    assert bursts[-1] == [4100.0, 400]
+
+
+@pytest.mark.parametrize(
+    ("seed", "at", "into", "instant_ns"),
+    [
+        (1, "4 s", "5 ms", 4_105_000_000),
+        (1, "4100 ms", "5 ms", 4_105_000_000),  # a burst at that very instant is the one
+        (1, "4100.001 ms", "5 ms", 5_105_000_000),
+        (3, "4 s", "0 s", 4_300_000_000),
+    ],
+)
+def test_into_burst_hits_the_first_burst_from_at_on(project, seed, at, into, instant_ns):
+    event = f"[{{at: {at}, path: near, fail: blackhole, into-burst: {into}}}]"
+    (action,) = events(project, event, seed=seed, runs=1)
+    assert action == {"at_ns": instant_ns, "at_s": instant_ns / 1e9, "path": "near", "action": "blackhole"}
+
+
+@pytest.mark.parametrize(
+    ("fail", "end"),
+    [("blackhole", "shape"), ("interface-down", "interface-up"), ("address-removed", "address-added")],
+)
+def test_failures_end(project, fail, end):
+    begins, ends = events(project, f"[{{at: 4 s, path: near, fail: {fail}, until: 6 s}}]")
+    assert (begins["action"], begins["at_s"], ends["action"], ends["at_s"]) == (fail, 4.0, end, 6.0)
+    setup = plan(project)[0].guest_plan()["paths_setup"][0]
+    assert ends.get("shape") == ({way: setup[way] for way in ("down", "up")} if end == "shape" else None)
+
+
+def test_changes_lie_on_top_of_each_other_and_end_one_by_one(project):
+    actions = events(
+        project,
+        "[{at: 5 s, path: near, change: {delay: 50 ms}, until: 7 s}, "
+        "{at: 4 s, path: near, change: {delay: 30 ms, rate: 1 Mbit/s}, direction: up, until: 6 s}, "
+        "{at: 8 s, path: near, change: {loss: 5 %}}]",
+    )
+    seen = [
+        (action["at_s"], way, shape["rate_bit_s"], shape["delay_ns"] // 1_000_000)
+        for action in actions
+        for way, shape in action["shape"].items()
+    ]
+    assert seen == [
+        (4.0, "down", 12_000_000, 10),
+        (4.0, "up", 1_000_000, 30),
+        (5.0, "down", 12_000_000, 50),
+        (5.0, "up", 1_000_000, 50),
+        (6.0, "down", 12_000_000, 50),
+        (6.0, "up", 12_000_000, 50),
+        (7.0, "down", 12_000_000, 10),
+        (7.0, "up", 12_000_000, 10),
+        (8.0, "down", 12_000_000, 10),
+        (8.0, "up", 12_000_000, 10),
+    ]
+    assert actions[-1]["shape"]["up"]["loss"] == {"kind": "random", "fraction": 0.05}
+    assert actions[1]["shape"]["down"]["limit_packets"] == 20 + 50  # with the new delay's packets on the wire
+
+
+def test_one_failure_may_follow_another_at_once(project):
+    actions = events(
+        project,
+        "[{at: 6 s, path: near, fail: interface-down}, {at: 4 s, path: near, fail: blackhole, until: 6 s}, "
+        "{at: 5 s, path: far, fail: blackhole}]",
+    )
+    assert [(action["at_s"], action["path"], action["action"]) for action in actions] == [
+        (4.0, "near", "blackhole"),
+        (5.0, "far", "blackhole"),
+        (6.0, "near", "shape"),
+        (6.0, "near", "interface-down"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "meeting",
+    [
+        "{at: 4 s, path: near, fail: blackhole}, {at: 5 s, path: near, change: {rate: 1 Mbit/s}}",
+        "{at: 4 s, path: near, fail: blackhole, until: 6 s}, {at: 3 s, path: near, change: {rate: 1 Mbit/s}, until: 5 s}",
+        "{at: 4 s, path: near, fail: blackhole}, {at: 4 s, path: near, fail: interface-down}",
+        "{at: 4 s, path: near, fail: blackhole, until: 8 s}, {at: 5 s, path: near, fail: interface-down, until: 6 s}",
+    ],
+)
+def test_events_may_not_meet_a_failure_on_their_path(project, meeting):
+    (fault,) = faults_of(events, project, f"[{meeting}]")
+    assert fault.where == "scenarios/cut.yaml: events.1"
+
+
+def test_equal_inputs_have_equal_ids(project, tmp_path):
+    twin = copy_project(tmp_path / "elsewhere")
+    ids = [trial.id(HASHES) for trial in plan(project)]
+    assert ids == [trial.id(dict(reversed(HASHES.items()))) for trial in plan(twin)]
+    assert len(set(ids)) == len(ids)
+    assert all(len(text) == 64 and int(text, 16) for text in ids)
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        ("scenarios/cut.yaml", "duration: 10 s", "duration: 9 s"),
+        ("scenarios/cut.yaml", "at: 4 s", "at: 4.000000001 s"),
+        ("scenarios/cut.yaml", "scheduler: minrtt", "scheduler: roundrobin"),
+        ("scenarios/cut.yaml", "preferred-path: near", "preferred-path: far"),
+        ("scenarios/cut.yaml", "metrics:", "sysctls: {net.ipv4.tcp_sack: 0}\nmetrics:"),
+        ("topologies/two-paths.yaml", "queue: 50 packets, loss: 1 %", "queue: 51 packets, loss: 1 %"),
+        ("topologies/two-paths.yaml", "loss: 1 %", "loss: 1.1 %"),
+        ("kernels/variants/plain/variant.yaml", "stale_loss_cnt: 0", "stale_loss_cnt: 4"),
+        ("traffic/pings.yaml", "packet: 1400 B", "packet: 1300 B"),
+        ("traffic/traces/pings/01.csv", "9100.000,400", "9100.000,401"),
+    ],
+)
+def test_ids_change_with_every_input(project, file, old, new):
+    before = plan(project, variants=("better",), runs=1)[0].id(HASHES)
+    edit(project / file, old, new)
+    assert plan(project, variants=("better",), runs=1)[0].id(HASHES) != before
+
+
+def test_ids_change_with_what_no_data_file_says(project):
+    first, second = plan(project, variants=("better",), runs=2)
+    (other_time,) = plan(project, variants=("better",), runs=1, backend="vm")
+    ids = [first.id(HASHES), first.id({**HASHES, "kernel": "K"}), other_time.id(HASHES), second.id(HASHES)]
+    assert len(set(ids)) == len(ids)
+
+
+def test_ids_do_not_change_with_words(project):
+    before = [trial.id(HASHES) for trial in plan(project, runs=2)]
+    edit(project / "scenarios/cut.yaml", "the near path fails", "the near one fails")
+    edit(project / "scenarios/cut.yaml", "runs: 3", "runs: 4")
+    edit(project / "topologies/two-paths.yaml", "a near and", "one near and")
+    assert [trial.id(HASHES) for trial in plan(project, runs=2)] == before
+
+
+def test_a_broken_trace_is_named_from_the_project_folder(project):
+    shutil.copy(project / "scenarios/cut.yaml", project / "traffic/traces/pings/02.csv")
+    faults = faults_of(plan, project)
+    assert faults[0].where == "traffic/traces/pings/02.csv:1"
+    assert len(plan(project, runs=1)) == 2, "only the traces that are replayed are read"
+
+
+def test_numbers_out_of_range_and_faults_of_files_come_together(project):
+    (project / "topologies/two-paths.yaml").unlink()
+    faults = faults_of(plan, project, seed=0, runs=0, backend="kvm")
+    assert [fault.where for fault in faults] == ["seed", "runs", "backend", "scenarios/cut.yaml:4: topology"]
