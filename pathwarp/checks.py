@@ -85,10 +85,7 @@ def _read(parse: Callable[[object], int], value: object) -> int | None:
 
 def _at(data: object, place: Place) -> object:
     for step in place:
-        if isinstance(data, list) and isinstance(step, int):
-            data = data[step]
-        else:
-            data = _mapping(data).get(step)
+        data = data[step] if isinstance(data, list) and isinstance(step, int) else _mapping(data).get(step)
     return data
 
 

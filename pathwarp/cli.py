@@ -138,22 +138,27 @@ def build() -> None:
 @option("backend", "uml (virtual time) or vm (wall clock).", default="uml", show_default=True)
 @click.pass_obj
 def kernels(catalogue: Catalogue, variant: str | None, backend: str) -> None:
-    """Build the variants' kernels that are not up to date, and what they need."""
-    from pathwarp.build import prepare
+    """Build the variants' kernels that are not up to date."""
+    from pathwarp.build.prepare import prepare_kernels
     from pathwarp.load import ALL, load_variants
+    from pathwarp.trial import backend_fault
 
-    variants = load_variants(catalogue, read_names(variant) or (ALL,))
-    prepare.ensure(catalogue.root, {variant.name: variant for variant in variants}, backend)
+    faults = list(backend_fault(backend))
+    variants = []
+    with gather(faults):
+        variants = load_variants(catalogue, read_names(variant) or (ALL,))
+    if faults:
+        raise Faults(faults)
+    prepare_kernels(catalogue.root, variants, backend)
 
 
 @build.command()
-@option("backend", "uml (virtual time) or vm (wall clock).", default="uml", show_default=True)
 @click.pass_obj
-def lab(catalogue: Catalogue, backend: str) -> None:
+def lab(catalogue: Catalogue) -> None:
     """Build the guests' root file system where it is not up to date."""
-    from pathwarp.build import prepare
+    from pathwarp.build.prepare import prepare_lab
 
-    prepare.ensure(catalogue.root, {}, backend)
+    prepare_lab(catalogue.root)
 
 
 def _results(catalogue: Catalogue, selection: dict[str, Any]) -> tuple[Any, dict[str, Any]]:

@@ -18,7 +18,7 @@ class Exit(IntEnum):
 
 @dataclass(frozen=True)
 class Fault:
-    """One thing that is wrong: where (file and place in it), what (with the bad value), the valid values, what to do next."""
+    """One thing that is wrong: where (file and place), what (with the bad value), the valid values, what to do next."""
 
     where: str
     what: str

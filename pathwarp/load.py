@@ -167,7 +167,7 @@ def _wanted(asked: tuple[str, ...], every: object, defaults: list[object]) -> li
 def _known(
     catalogue: Catalogue, kind: Kind, names: list[str], asked: tuple[str, ...], faults: list[Fault]
 ) -> Iterator[str]:
-    """Those names that have a file; a fault for each other one that was asked for (the scenario's are checked there)."""
+    """Those names that have a file; a fault for each other one that was asked for (checks have the scenario's)."""
     for name in names:
         fault = catalogue.fault(kind, name, kind.option)
         if fault is None:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The options of the command line and what their texts mean.
 
-Every option is also an environment variable, PATHWARP_NAME, which is how Make hands its own on. Texts are read here and not by
-click, so that all that is wrong with them comes out at once.
+Every option is also an environment variable, PATHWARP_NAME, which is how Make hands its own on. Texts are read here
+and not by click, so that all that is wrong with them comes out at once.
 """
 
 from collections.abc import Callable

@@ -10,10 +10,13 @@ from multiprocessing.connection import wait
 from pathlib import Path
 
 from pathwarp import runfolder
-from pathwarp.build import prepare
+from pathwarp.build import kernel, lab, prepare
+from pathwarp.build.stamp import hash_parts
 from pathwarp.progress import Progress
 from pathwarp.trial import Trial
 from pathwarp.worker import Job, Outcome, serve
+
+_BOOT_FILES = ("uml.yaml", "uml-start.sh")
 
 
 def run_trials(root: Path, trials: Sequence[Trial], jobs: int, force: bool = False) -> int:
@@ -24,17 +27,32 @@ def run_trials(root: Path, trials: Sequence[Trial], jobs: int, force: bool = Fal
     results = root / "results"
     runfolder.check_writable(results)
     runfolder.sweep(results)
-    builds = prepare.ensure(root, {trial.variant.name: trial.variant for trial in trials}, trials[0].backend)
-    work = [_job(root, trial, builds) for trial in trials]
+    variants = {trial.variant.name: trial.variant for trial in trials}
+    prepare.ensure(root, list(variants.values()), trials[0].backend)
+    guest = guest_hash(root)
+    work = [_job(root, trial, guest) for trial in trials]
     todo = [job for job in work if force or runfolder.sealed_id(job.final) != job.trial_id]
     with Progress(len(todo), len(work) - len(todo)) as progress:
         return _run(todo, min(jobs, len(todo)), progress.report) if todo else 0
 
 
-def _job(root: Path, trial: Trial, builds: prepare.Builds) -> Job:
-    kernel = builds.kernels[trial.variant.name]
-    hashes = {"kernel": kernel.inputs_hash, "lab": builds.lab.inputs_hash, "guest": builds.guest_hash}
-    return Job(trial, trial.id(hashes), hashes, kernel.folder, kernel.record, builds.lab.record, root)
+def guest_hash(root: Path) -> str:
+    """SHA-256 of the code that the guest runs and of how it is booted."""
+    files = [*sorted((root / "pathwarp" / "guest").glob("*.py")), *(root / "vms" / name for name in _BOOT_FILES)]
+    return hash_parts((file.name, file.read_bytes()) for file in files)
+
+
+def _job(root: Path, trial: Trial, guest: str) -> Job:
+    name, backend = trial.variant.name, trial.backend
+    kernel_record, lab_record = kernel.read_build(root, name, backend), lab.read_lab(root)
+    hashes = {
+        "kernel": kernel_record["binary_sha256"],
+        "lab": lab_record["packages_sha256"],
+        "guest": guest,
+    }
+    return Job(
+        trial, trial.id(hashes), hashes, kernel.kernel_dir(root, name, backend), kernel_record, lab_record, root
+    )
 
 
 class _Worker:

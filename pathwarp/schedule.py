@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A scenario's events as the guest carries them out: a flat list of instants and actions.
 
-A failure has an action that begins it and one that ends it. A change of shape comes with the whole shape of the path from
-then on, so the guest need not remember any.
+A failure has an action that begins it and one that ends it. A change of shape comes with the whole shape of the path
+from then on, so the guest need not remember any.
 """
 
 from collections.abc import Iterator, Sequence
@@ -70,7 +70,7 @@ def _instant(event: Event, bursts: Sequence[Burst]) -> int | None:
 
 
 def _meetings(spans: list[Span]) -> Iterator[Fault]:
-    """Faults for events that begin or end while a failure has their path down: what would then hold is anyone's guess."""
+    """Faults for events that begin or end while a failure has their path down: what holds then is anyone's guess."""
     for first, second in combinations(spans, 2):
         if _meets(first, second) or _meets(second, first):
             what = f"meets {first.where.split()[-1]} on the path {first.event.path}, and one of the two has it down"
@@ -101,7 +101,7 @@ def _actions(span: Span, spans: list[Span], path: Path) -> Iterator[tuple[int, b
 
 
 def _shapes(instant_ns: int, spans: list[Span], path: Path) -> dict[str, dict[str, object]]:
-    """Both directions of a path from `instant_ns` on: the topology's values with all changes in force, the latest on top."""
+    """Both directions of a path from `instant_ns` on: the topology's, all changes in force, the latest on top."""
     shapes = {}
     for direction in DIRECTIONS:
         shape: Shape = getattr(path, direction)

@@ -13,7 +13,7 @@ from pathwarp.catalogue import suggest
 from pathwarp.faults import Fault, Faults, gather
 from pathwarp.yamlfile import YamlFile, value
 
-# Bytes of a folder's name, of which file systems take 255; a kernel release or a Make target has no need of more either.
+# Characters of a folder's name, of which file systems take 255.
 LABEL_LIMIT = 120
 OPTION = "set"
 

@@ -215,5 +215,9 @@ def _number_faults(request: Request) -> Iterator[Fault]:
         yield Fault("seed", f"{request.seed} is out of range", f"1 to {LARGEST_SEED}")
     if request.runs is not None and not 1 <= request.runs <= MOST_RUNS:
         yield Fault("runs", f"{request.runs} is out of range", f"1 to {MOST_RUNS}")
-    if request.backend not in TIME_MODES:
-        yield Fault("backend", f"unknown backend {request.backend!r}", ", ".join(TIME_MODES))
+    yield from backend_fault(request.backend)
+
+
+def backend_fault(name: str) -> Iterator[Fault]:
+    if name not in TIME_MODES:
+        yield Fault("backend", f"unknown backend {name!r}", ", ".join(TIME_MODES))

@@ -67,6 +67,7 @@ def build_kernel(root: Path, variant: ResolvedVariant, backend: str, log: TextIO
         tree.make("olddefconfig")
         tree.compile(f"-pathwarp-{variant.name}")
         check_config(tree.config, fragments(root, base.options), root)
+        patches = [*base.patches, *own]
         made = work / "kernel"
         made.mkdir()
         _collect(tree, made)
@@ -78,9 +79,7 @@ def build_kernel(root: Path, variant: ResolvedVariant, backend: str, log: TextIO
             "source": source,
             "compiler": _compiler(tree),
             "config_sha256": hash_file(made / "config"),
-            "patches": [
-                {"file": patch.relative_to(root).as_posix(), "sha256": hash_file(patch)} for patch in [*base.patches, *own]
-            ],
+            "patches": [{"file": patch.relative_to(root).as_posix(), "sha256": hash_file(patch)} for patch in patches],
             "binary_sha256": hash_file(made / base.options.binary),
             "inputs": inputs,
         }

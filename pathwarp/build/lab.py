@@ -24,7 +24,7 @@ def lab_root(root: Path) -> Path:
 
 
 def read_lab(root: Path) -> dict:
-    """What `lab.json` says: `packages` (name to version), `packages_sha256`, `inputs`; empty when there is no lab root."""
+    """What `lab.json` says: `packages` (name to version), `packages_sha256`, `inputs`; empty without a lab root."""
     return read_stamp(root / "build" / "lab" / "lab.json")
 
 
@@ -90,6 +90,7 @@ def _check(lab: Path, recipe: LabRecipe) -> None:
 
 def _packages(lab: Path) -> dict[str, str]:
     """Package to version, from the file system's own package database."""
-    command = ["dpkg-query", f"--admindir={inside(lab, '/var/lib/dpkg')}", "--show", "--showformat=${Package} ${Version}\n"]
+    database = inside(lab, "/var/lib/dpkg")
+    command = ["dpkg-query", f"--admindir={database}", "--show", "--showformat=${Package} ${Version}\n"]
     output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     return dict(line.split(" ", 1) for line in output.splitlines())

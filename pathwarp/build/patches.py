@@ -19,8 +19,8 @@ ENTRY = re.compile(r"(?P<name>[\w.+-]+\.patch)(\s+#\s*(?P<only>\S+))?", re.ASCII
 def read_series(folder: Path, root: Path, backend: str, backends: tuple[str, ...]) -> list[Path]:
     """The patches that `folder/series` lists for a backend, in order; none when there is no such file.
 
-    A line is a file name, or a comment. A name with `# BACKEND` behind it is for that backend only. Faults for each line
-    that is neither, and for each patch that is missing.
+    A line is a file name, or a comment. A name with `# BACKEND` behind it is for that backend only. Faults for each
+    line that is neither, and for each patch that is missing.
     """
     series = folder / SERIES
     try:
@@ -39,7 +39,7 @@ def read_series(folder: Path, root: Path, backend: str, backends: tuple[str, ...
             valid = f"NAME.patch, or NAME.patch # BACKEND, a backend being one of {', '.join(backends)}"
             faults.append(Fault(where, f"{line[:80]!r} names no patch", valid))
         elif not (folder / entry["name"]).is_file():
-            faults.append(Fault(where, f"there is no file {entry['name']}", hint="add it, or take it out of the series"))
+            faults.append(Fault(where, f"there is no file {entry['name']}", hint="add it, or take this line out"))
         elif entry["only"] in (None, backend):
             patches.append(folder / entry["name"])
     if faults:

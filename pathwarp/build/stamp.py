@@ -12,7 +12,7 @@ from pathlib import Path
 
 
 def hash_parts(parts: Iterable[tuple[str, bytes]]) -> str:
-    """SHA-256, in hexadecimal, of named contents; moving a byte from one to the next changes it, and so does their order."""
+    """SHA-256, in hexadecimal, of named contents in their order; a byte moved from one to the next changes it."""
     total = hashlib.sha256()
     for name, content in parts:
         total.update(f"{name}\0{len(content)}\0".encode())

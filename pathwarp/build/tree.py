@@ -45,7 +45,7 @@ class Tree:
         self._run(command)
 
     def copy(self, other: "Tree") -> None:
-        """Fill the tree, which must not exist yet, with a copy of another, times of change included (make trusts them)."""
+        """Fill the tree, which must not exist yet, with a copy of another; make trusts the times of change."""
         self._run(["cp", "--archive", "--reflink=auto", str(other.folder), str(self.folder)])
 
     def configure(self) -> None:
@@ -90,7 +90,7 @@ class Tree:
         ).stdout.strip()
 
     def _run(self, command: Sequence[str], local_version: str = "") -> None:
-        """Run a command in the tree (in its parent before there is one); Faults (a build failed) with its last lines."""
+        """Run a command in the tree, or its parent before there is one; Faults (a build failed) with its last lines."""
         folder = self.folder if self.folder.is_dir() else self.folder.parent
         self.log.write(f"+ {' '.join(command)}\n")
         self.log.flush()

@@ -4,9 +4,13 @@
 import re
 import signal
 import subprocess
+import time
 from pathlib import Path
 
 from network import Network
+
+# The kernel hands packets to tcpdump in blocks, a block that isn't full after a second (libpcap's timeout of tcpdump).
+_RETIRE_S = 2
 
 
 class Captures:
@@ -32,6 +36,7 @@ class Captures:
     def stop(self) -> dict[str, dict[str, int]]:
         """Stop all captures; the packets that each one captured and that the kernel dropped."""
         counts = {}
+        time.sleep(_RETIRE_S)
         for process in self._processes.values():
             process.send_signal(signal.SIGINT)
         for name, process in self._processes.items():

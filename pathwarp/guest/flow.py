@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The application: ITGSend replays the trace towards ITGRecv, over TCP or MPTCP."""
 
+import contextlib
 import re
 import signal
 import socket
@@ -81,14 +82,17 @@ class Flow:
         source, flags = struct.unpack_from("!H11xB", packet, header)
         return packet[9] == socket.IPPROTO_TCP and source == self.plan["port"] and flags & _SYN_ACK == _SYN_ACK
 
-    def stop(self) -> None:
-        """Stop both processes; they write their logs to the end. Then decode the receiver's."""
+    def finish(self, drain_s: float) -> None:
+        """Let the sender end by itself for some time, then stop both processes; decode the receiver's log.
+
+        A sender whose data can't get through (plain TCP on a dead path) never ends by itself.
+        """
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.sender.wait(drain_s)
         for process in (self.sender, self.receiver):
-            if process is not None and process.poll() is None:
+            if process.poll() is None:
                 process.send_signal(signal.SIGINT)
-        for process in (self.sender, self.receiver):
-            if process is not None:
-                process.wait()
+            process.wait()
         for log in self._logs:
             log.close()
         subprocess.run(

@@ -14,6 +14,8 @@ import kernel
 
 RUN = Path("/run/pathwarp")
 _SNAP_BYTES = 128
+# What the last bursts get to arrive after the trial's duration.
+_DRAIN_S = 10
 
 
 class Void(Exception):
@@ -75,9 +77,9 @@ def perform(plan: dict, report: dict) -> None:
         check_subflows(plan, report["connections"])
     report["events"] = events.run(network, zero_ns)
     events.sleep_until(zero_ns + round(plan["duration_s"] * 1e9))
-    (logs / "counters-after.json").write_text(json.dumps(counters.read(network), sort_keys=True))
+    flow.finish(_DRAIN_S)
     report["captures"] = captures.stop()
-    flow.stop()
+    (logs / "counters-after.json").write_text(json.dumps(counters.read(network), sort_keys=True))
     dropped = [name for name, counts in report["captures"].items() if counts["dropped"]]
     if dropped:
         raise Void(f"the captures {', '.join(dropped)} miss packets")

@@ -67,7 +67,7 @@ def check(bursts: Bursts, log: ReceiverLog, where: object) -> None:
 
 
 def completion_ms(bursts: Bursts, log: ReceiverLog) -> list[float | None]:
-    """Return the time from the sending of each burst's first packet to the reading of its last, None when incomplete."""
+    """Return the time from the sending of each burst's first packet to the reading of its last; None without all."""
     if not len(bursts):
         return []
     burst = np.searchsorted(bursts.first_seq, log.seq, side="right") - 1

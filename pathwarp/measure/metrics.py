@@ -51,7 +51,7 @@ def analyse(folder: Path) -> Analysis:
 
 
 def check_whole(inputs: Inputs, table: packets.Packets, log: ditg.ReceiverLog) -> None:
-    """Raise Faults when the application read more than the captures have, since whatever they lack would go uncounted."""
+    """Raise Faults when the application read more than the captures have: what they lack would go uncounted."""
     read, sent = int(log.size.sum()), int(table.end.max(initial=0))
     if read > sent:
         what = f"have {sent} bytes of the stream, of which the application read {read}"

@@ -73,7 +73,7 @@ def sent_before(start: np.ndarray, end: np.ndarray) -> np.ndarray:
 
 
 def classify(packets: Packets) -> Resent:
-    """Tell new, retransmitted, reinjected and repeated bytes apart (RFC 8684, section 3.3.6; rejection21, section I)."""
+    """Tell new, retransmitted, reinjected and repeated bytes apart (RFC 8684, section 3.3.6)."""
     pieces, total = cut(packets.offset, packets.end), len(packets)
     subflow, delivered = packets.subflow[pieces.of], packets.delivered[pieces.of]
     first = pieces.first(np.ones(len(pieces.of), bool))[pieces.atom]

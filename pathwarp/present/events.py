@@ -17,7 +17,7 @@ NEVER_NS, LEAST_NS = 3_000 * NS_PER_MS, 50 * NS_PER_MS
 
 
 def recovery(trial: TrialResult) -> Recovery | None:
-    """Read a sealed trial's captures; None where the failure met no burst. Raises Faults for captures that are unusable."""
+    """Read a sealed trial's captures; None where the failure met no burst. Raises Faults for unusable captures."""
     affected = trial.metrics.get("affected_burst")
     if affected is None or trial.folder is None:
         return None
@@ -97,8 +97,8 @@ def _probes(analysis: Analysis, rows: range) -> set[int]:
 def _copies(analysis: Analysis, rows: range, probes: set[int]) -> set[int]:
     """Rows of other subflows that carry a probe's bytes; where the probe is new data, its own row as well.
 
-    The copy of a probe may have to wait, but not beyond the probing subflow's RTO. A probe with new data is known only by
-    a copy in the same jiffy.
+    The copy of a probe may have to wait, but not beyond the probing subflow's RTO. A probe with new data is known only
+    by a copy in the same jiffy.
     """
     table, resent, found = analysis.packets, analysis.resent, set()
     for probe in sorted(probes):
@@ -149,7 +149,7 @@ def _columns(rows: dict, window: tuple[int, int]) -> Iterator[tuple[int, int, in
 
 
 def _from_receiver(analysis: Analysis, subflow: int, host: str) -> dict:
-    """Time, IP identification and ACK number of a subflow's packets without data from the receiver, as `host` captured them."""
+    """Time, IP identification and ACK number of a subflow's packets from the receiver without data, seen at `host`."""
     flow = analysis.connection.subflows[subflow]
     tcp = analysis.decoded[host, flow.path].tcp
     ports = (tcp.sport == flow.receiver[1]) & (tcp.dport == flow.sender[1]) & (tcp.payload_len == 0)

@@ -48,7 +48,7 @@ def _subtitle(trials: Mapping[str, Sequence[TrialResult]], scenario: Scenario) -
 def _timings(
     scenario: Scenario, traffic: str, trials: Mapping[str, Sequence[TrialResult]], out_dir: Path
 ) -> list[Path]:
-    """A diagram for each variant, beside the baseline's of the same trace where that was run; the baseline's alone if it is."""
+    """A diagram for each variant, beside the baseline's of the same trace where there is one."""
     written = []
     for variant, of_variant in trials.items():
         if variant == scenario.baseline and len(trials) > 1:

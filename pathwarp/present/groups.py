@@ -39,8 +39,8 @@ class Group:
 def group(recovery: Recovery, window: tuple[float, float], path: str) -> list[Group]:
     """Groups of the data packets that are sent on a path in the window, in the order of their first packet.
 
-    A pause begins a new group: of more than a hundredth of the window, or of twice, four times, ... as much until there is room
-    for all labels.
+    A pause begins a new group: of more than a hundredth of the window, or of twice, four times, ... as much until there
+    is room for all labels.
     """
     events = sorted((e for e in data_events(recovery, window) if e.path == path), key=lambda event: event.sent_ns)
     pause_ns = 0.01 * (window[1] - window[0]) * NS_PER_MS

@@ -188,16 +188,18 @@ def _completion(axes: Any, recovery: Recovery, window: tuple[float, float], refe
     if other is None:
         return
     axes.hlines(other, left, right + 0.95, linestyles=(0, (1, 2)), **look)
-    word, change = "gain" if other >= done else "later by", abs(other - done)
-    amount = f"{change:.1f} ms\n({100 * change / other:.0f} %)"
+    change = abs(other - done)
+    amount, share = f"{change:.1f} ms", f"({100 * change / other:.0f} %)"
     if round(change, 1) == 0:
         axes.annotate(f"as {reference.variant}", (right, other), **others, **beside, fontweight="bold")
         return
     if change < 4 * _LINE_IN * _ms_per_in(axes, window):
-        axes.annotate(f"{word} {amount}", (right, other), **others, **beside, fontweight="bold")
+        told = f"gain {amount}" if done < other else f"{amount} later"
+        axes.annotate(f"{told}\n{share}", (right, other), **others, **beside, fontweight="bold")
         return
     axes.annotate(reference.variant, (right, other), **others, **beside)
     x = right + 0.2
     ends = {"arrowstyle": "<|-|>", "color": style.INK, "shrinkA": 0, "shrinkB": 0, "mutation_scale": 9}
     axes.annotate("", (x, other), (x, done), arrowprops=ends)
-    axes.text(x + 0.1, (done + other) / 2, f"{word}\n{amount}", va="center", fontweight="bold", bbox=_BACKING, **_TEXT)
+    told = f"{'gain' if done < other else 'later by'}\n{amount}\n{share}"
+    axes.text(x + 0.1, (done + other) / 2, told, va="center", fontweight="bold", bbox=_BACKING, **_TEXT)

@@ -36,7 +36,7 @@ class TrialResult:
         return hit and self.metrics.get("affected_burst_completion_time_ms") is None
 
     def value(self, metric: str) -> float | None:
-        """The number under that key; None where the trial has none (the burst never completed, the failure met none)."""
+        """The number under that key; None without one: the burst never completed, or the failure met no burst."""
         value = self.metrics.get(metric)
         return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
@@ -48,10 +48,10 @@ def load_results(
     traffics: Sequence[str],
     seeds: Sequence[int] | None = None,
 ) -> list[TrialResult]:
-    """Read the sealed trials of these names in this order, by traffic, variant, seed; without `seeds` all that are there.
+    """Read the sealed trials of these names, ordered by traffic, variant, seed; without `seeds` all that are there.
 
-    A trial that was never run is left out: the table counts what is there. A folder that is not sealed or not measured is a
-    fault, and so are results that hold nothing of what is asked for. Raises Faults.
+    A trial that was never run is left out: the table counts what is there. A folder that is not sealed or not measured
+    is a fault, and so are results that hold nothing of what is asked for. Raises Faults.
     """
     found: list[Fault] = []
     results: list[TrialResult] = []

@@ -26,7 +26,7 @@ class Estimate:
 class Comparison:
     """A variant against the baseline over `pairs` pairs of trials that both have a value.
 
-    `dropped` counts the pairs without one: a burst that never completes has no completion time. `difference` is variant minus
+    `dropped` counts the other pairs: a burst that never completes has no completion time. `difference` is variant minus
     baseline in the metric's unit; `relative` is the ratio of the means minus 1. Both are None without pairs, `relative`
     also where the baseline's mean is 0.
     """

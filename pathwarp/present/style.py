@@ -10,8 +10,8 @@ from typing import Any
 
 from pathwarp.faults import Exit, Faults
 
-# M. Okabe and K. Ito's colours, which people with any kind of colour blindness tell apart. Variants that are compared most
-# often also differ in lightness, so that they do in a grey print.
+# M. Okabe and K. Ito's colours, which people with any kind of colour blindness tell apart. Variants that are compared
+# most often also differ in lightness, so that they do in a grey print.
 VARIANT_COLOURS = {
     "tlp-std": "#E69F00",
     "tlp-mp": "#0072B2",

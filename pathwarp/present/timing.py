@@ -35,8 +35,8 @@ class Recovery:
     """What one trial shows: the packets around the affected burst, and its three instants in ns since the epoch.
 
     `start_ns` is the burst's first packet. `completed_ns` is None where the burst never completed. `failed_path` is one
-    of `paths`, whose order is that of the drawing. `ends` are sender and receiver of the data. `flight_ns` is the usual time
-    between them on each path: how steep a packet that is lost is drawn.
+    of `paths`, whose order is that of the drawing. `ends` are sender and receiver of the data. `flight_ns` is the usual
+    time between them on each path: how steep a packet that is lost is drawn.
     """
 
     variant: str

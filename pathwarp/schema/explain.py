@@ -80,7 +80,7 @@ def _say(value: object, what: str) -> str:
 
 
 def _place(data: object, error: dict[str, Any]) -> Place:
-    """The place in the file: pydantic's location without what is not in the file, such as the names of union members."""
+    """The place in the file: pydantic's location without what the file lacks, such as the names of union members."""
     place: list[str | int] = []
     for step in error["loc"]:
         inside = isinstance(data, dict) and step in data

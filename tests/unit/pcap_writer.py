@@ -27,9 +27,7 @@ def segment(
     """Return a TCP segment in an Ethernet frame, padded to Ethernet's shortest; the payload is zeros."""
     options += b"\1" * (-len(options) % 4)
     doff = (20 + len(options)) // 4
-    tcp = struct.pack(
-        ">HHIIBBHHH", source[1], target[1], seq % 2**32, ack % 2**32, doff << 4, flags, 1000, 0, 0
-    )
+    tcp = struct.pack(">HHIIBBHHH", source[1], target[1], seq % 2**32, ack % 2**32, doff << 4, flags, 1000, 0, 0)
     return frame(source[0], target[0], 6, tcp + options + bytes(payload), ident, ip_options, fragment)
 
 

@@ -28,7 +28,7 @@ def project(tmp_path, monkeypatch):
 
 @pytest.fixture
 def runner(project, monkeypatch):
-    """A runner that seals every trial with a burst completion time of 100 ms, 50 ms for `better`, and notes its calls."""
+    """A runner that seals trials with a burst completion time of 100 ms, `better` with 50 ms, and notes its calls."""
     module = types.ModuleType("pathwarp.runner")
     module.calls = []
     module.failed = 0
@@ -114,6 +114,20 @@ def test_a_build_that_fails_is_exit_1(project, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "pathwarp.runner", types.SimpleNamespace(run_trials=run_trials))
     assert call(project, "run", "--scenario", "cut") == Exit.FAILED
     assert capsys.readouterr().err == "kernels/variants/better/0001.patch: does not apply\n"
+
+
+def test_build_prepares_what_is_named(project, monkeypatch, capsys):
+    calls = []
+    module = types.ModuleType("pathwarp.build.prepare")
+    module.prepare_kernels = lambda root, variants, backend: calls.append(([v.name for v in variants], backend))
+    module.prepare_lab = lambda root: calls.append(root)
+    monkeypatch.setitem(sys.modules, "pathwarp.build.prepare", module)
+    assert call(project, "build", "kernels") == Exit.DONE
+    assert call(project, "build", "kernels", "--variant", "better", "--backend", "vm") == Exit.DONE
+    assert call(project, "build", "lab") == Exit.DONE
+    assert calls == [(["better", "plain"], "uml"), (["better"], "vm"), project]
+    assert call(project, "build", "kernels", "--variant", "bettr,plan", "--backend", "kvm") == Exit.BAD_INPUT
+    assert "3 faults" in capsys.readouterr().err
 
 
 def test_an_interrupt_is_exit_130(project, monkeypatch, capsys):

@@ -33,8 +33,7 @@ def test_dss_with_a_mapping(tmp_path, before, wide, ack, checksum):
     number = None if ack is None else data_ack
     dss = writer.dss(dsn, 0x87654321, 1428, number, wide, ack == "wide", checksum=checksum)
     columns = decode(tmp_path, before + dss, before)
-    assert columns.has_dss.tolist() == columns.has_map.tolist() == columns.wide_dsn.tolist() or not wide
-    assert columns.has_map.tolist() == [True, False]
+    assert columns.has_dss.tolist() == columns.has_map.tolist() == [True, False]
     assert columns.dsn.tolist() == [dsn if wide else dsn % 2**32, 0]
     assert columns.wide_dsn.tolist() == [wide, False]
     assert (columns.ssn[0], columns.dlen[0]) == (0x87654321, 1428)
@@ -114,7 +113,6 @@ def test_several_options_in_a_segment(tmp_path):
 @pytest.mark.parametrize(
     "options",
     [
-        writer.dss(1, 2, 3)[:10] + bytes(10),  # the option is longer than its end-of-options lets it be
         bytes([30, 8]) + writer.dss(1, 2, 3)[2:8],  # too short for its own flags
         b"\0\0\0\0" + writer.dss(1, 2, 3),  # behind the end of the options
         bytes([8, 0, 1, 1]) + writer.dss(1, 2, 3),  # behind an option of length 0
@@ -127,7 +125,7 @@ def test_several_options_in_a_segment(tmp_path):
 )
 def test_malformed_options_are_no_mappings(tmp_path, options):
     columns = decode(tmp_path, options)
-    assert not columns.has_map[0] or columns.dsn[0] != 1
+    assert not columns.has_map[0]
     assert signals(columns) == []
 
 
@@ -139,9 +137,7 @@ def test_options_that_were_not_captured_are_none(tmp_path):
 
 def test_extends_narrow_numbers_over_wraps():
     start = 0x5_FFFF_FF00
-    true = [start, start + 0x50, start + 0x150, start - 8, start + 0x1_8000_0000 - 0x1000_0000, 2**64 - 3]
-    steps = [0x6_5000_0000, 0x6_A000_0000, 0x7_1000_0000]
-    true = true[:4] + steps
+    true = [start, start + 0x50, start + 0x150, start - 8, 0x6_5000_0000, 0x6_A000_0000, 0x7_1000_0000]
     number = np.array([t % 2**32 for t in true], np.uint64)
     wide = np.zeros(len(true), bool)
     assert mptcp.extend(number, wide, start).tolist() == true

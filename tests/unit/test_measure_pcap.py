@@ -47,7 +47,9 @@ def test_capture_without_packets(tmp_path):
     assert not capture.truncated
 
 
-@pytest.mark.parametrize("content", [b"", b"\xd4\xc3\xb2\xa1", b"Flow>0001 Seq>1 and so on, no capture", b"\n\r\r\n" * 9])
+@pytest.mark.parametrize(
+    "content", [b"", b"\xd4\xc3\xb2\xa1", b"Flow>0001 Seq>1 and so on, no capture", b"\n\r\r\n" * 9]
+)
 def test_other_files_are_named(tmp_path, content):
     path = tmp_path / "x.pcap"
     path.write_bytes(content)

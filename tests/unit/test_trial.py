@@ -152,7 +152,7 @@ def test_one_failure_may_follow_another_at_once(project):
     "meeting",
     [
         "{at: 4 s, path: near, fail: blackhole}, {at: 5 s, path: near, change: {rate: 1 Mbit/s}}",
-        "{at: 4 s, path: near, fail: blackhole, until: 6 s}, {at: 3 s, path: near, change: {rate: 1 Mbit/s}, until: 5 s}",
+        "{at: 4 s, path: near, fail: blackhole, until: 6 s}, {at: 3 s, path: near, change: {delay: 1 s}, until: 5 s}",
         "{at: 4 s, path: near, fail: blackhole}, {at: 4 s, path: near, fail: interface-down}",
         "{at: 4 s, path: near, fail: blackhole, until: 8 s}, {at: 5 s, path: near, fail: interface-down, until: 6 s}",
     ],

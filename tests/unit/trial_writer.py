@@ -23,7 +23,7 @@ def ns(milliseconds: float) -> int:
 
 
 class TrialWriter:
-    """A run folder in the making: subflows are opened with `open`, data is sent with `send`, `finish` writes the files."""
+    """A run folder in the making: `open` a subflow, `send` data, `log` what was read, `finish` to write the files."""
 
     def __init__(self, folder: Path, transport: str = "mptcp", paths: tuple[str, ...] = PATHS, **plan: object) -> None:
         self.folder, self.transport, self.paths = folder, transport, paths
@@ -92,7 +92,9 @@ class TrialWriter:
     def log(self, size: int, tx_ms: float, rx_ms: float) -> None:
         """Add the next packet to the receiving application's log."""
         times = [(ns(ms) // 1000) % 86_400_000_000 for ms in (tx_ms, rx_ms)]
-        tx, rx = (f"{t // 3_600_000_000}:{t // 60_000_000 % 60}:{t // 1_000_000 % 60}.{t % 1_000_000:06d}" for t in times)
+        tx, rx = (
+            f"{t // 3_600_000_000}:{t // 60_000_000 % 60}:{t // 1_000_000 % 60}.{t % 1_000_000:06d}" for t in times
+        )
         ends = f"Src>{'10.1.0.1':>46}/40001 Dest>{'10.1.1.1':>46}/{PORT}"
         self.lines.append(f"Flow>0001 Seq>{len(self.lines) + 1:7} {ends} txTime>{tx} rxTime>{rx} Size>{size:5}\n")
 

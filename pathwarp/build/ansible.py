@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Run Ansible: its output goes to a log, the tasks that take their time and what failed to the user."""
+
+import json
+import os
+import re
+import select
+import shlex
+import signal
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import click
+
+from pathwarp.faults import Exit, Faults
+
+# A task that takes longer than this is worth a line.
+PATIENCE_S = 1.0
+LAST_LINES = 15
+
+TASK = re.compile(r"TASK \[(?:.+ : )?(?P<name>.+?)\] \**")
+FAILURE = re.compile(r"(?:fatal|failed): \[.+?\].*? => (?P<result>\{.*\})")
+
+
+class Watcher:
+    """Follows the output line by line: which task is on, and what failed last."""
+
+    def __init__(self) -> None:
+        self.task = ""
+        self.announced = True
+        self.failure: tuple[str, dict] | None = None
+
+    def read(self, line: str) -> None:
+        if match := TASK.match(line):
+            self.task, self.announced = match["name"], False
+        elif match := FAILURE.match(line):
+            try:
+                self.failure = (self.task, json.loads(match["result"]))
+            except ValueError:
+                self.failure = (self.task, {"msg": match["result"]})
+        elif line.startswith("...ignoring"):
+            self.failure = None
+
+    def announce(self) -> None:
+        """Tell the user of the task that is on, once."""
+        if not self.announced:
+            click.echo(f"  {self.task}", err=True)
+            self.announced = True
+
+
+def run(command: Sequence[str], folder: Path, environment: Mapping[str, str], log: Path) -> None:
+    """Run `ansible playbook` in `folder`; Faults (a build failed) with the task and its message when it fails.
+
+    Interrupted, it ends all that it started before it passes the interrupt on.
+    """
+    log.parent.mkdir(parents=True, exist_ok=True)
+    watcher = Watcher()
+    with log.open("wb") as stream:
+        process = subprocess.Popen(
+            command,
+            cwd=folder,
+            env=dict(environment),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        try:
+            for chunk in _chunks(process.stdout.fileno(), watcher):
+                stream.write(chunk)
+                stream.flush()
+            status = process.wait()
+        except BaseException:
+            _end(process)
+            raise
+    if status:
+        raise _explain(watcher.failure, command, log.relative_to(folder), log.read_bytes())
+
+
+def _chunks(source: int, watcher: Watcher) -> Iterator[bytes]:
+    """The bytes that come from the descriptor `source`, the lines in them shown to the watcher."""
+    rest = b""
+    while True:
+        if not select.select([source], [], [], PATIENCE_S)[0]:
+            watcher.announce()
+            select.select([source], [], [])
+        chunk = os.read(source, 65536)
+        if not chunk:
+            return
+        *lines, rest = (rest + chunk).split(b"\n")
+        for line in lines:
+            watcher.read(line.decode(errors="replace"))
+        yield chunk
+
+
+def _explain(failure: tuple[str, dict] | None, command: Sequence[str], log: Path, output: bytes) -> Faults:
+    if failure is None:
+        lines = output.decode(errors="replace").splitlines()[-LAST_LINES:]
+        what = "\n".join(["Ansible failed; its last lines:", *(f"    {line}" for line in lines)])
+        return Faults.one("preparation", what, hint=f"the command was: {shlex.join(command)}", code=Exit.FAILED)
+    task, result = failure
+    said = str(result.get("stderr") or result.get("stdout") or result.get("msg") or "no reason is given").strip()
+    if "cmd" not in result:
+        return Faults.one(task, str(result.get("msg", said)), hint=f"all of it is in {log}", code=Exit.FAILED)
+    ran = result["cmd"] if isinstance(result["cmd"], str) else shlex.join(map(str, result["cmd"]))
+    what = "\n".join(["failed:", *(f"    {line}" for line in said.splitlines()[-LAST_LINES - 5 :])])
+    hint = f"the command was: {ran}\n    all of Ansible's output is in {log}"
+    return Faults.one(task, what, hint=hint, code=Exit.FAILED)
+
+
+def _end(process: subprocess.Popen) -> None:
+    """End a process and all of its descendants, wherever they are."""
+    for pid in [*_descendants(process.pid), process.pid]:
+        try:
+            os.kill(pid, signal.SIGTERM)
+        except ProcessLookupError:
+            continue
+    try:
+        process.wait(timeout=10)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _descendants(ancestor: int) -> list[int]:
+    """The processes that `ancestor` started, and that those started, the nearest ones first."""
+    children: dict[int, list[int]] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                # PID (NAME) STATE PARENT ...; the name may hold anything, so look behind its last bracket.
+                parent = int((entry / "stat").read_text(errors="replace").rpartition(")")[2].split()[1])
+            except (OSError, IndexError, ValueError):
+                continue
+            children.setdefault(parent, []).append(int(entry.name))
+    found = list(children.get(ancestor, []))
+    for pid in found:
+        found += children.get(pid, [])
+    return found

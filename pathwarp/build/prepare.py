@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Have everything that trials need: look what is up to date, and let Ansible make what is not.
+
+When nothing is missing this takes milliseconds, and Ansible is not even started.
+"""
+
+import fcntl
+import json
+import os
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+from pathwarp.build import kernel, lab
+from pathwarp.faults import Exit, Fault, Faults, gather
+from pathwarp.schema.variant import ResolvedVariant
+
+ENGINE = Path(__file__).resolve().parents[2]
+
+
+def ensure(root: Path, variants: Sequence[ResolvedVariant], backend: str = "uml") -> None:
+    """Prepare the lab root and the variants' kernels; Faults for wrong recipes and series, or for a failed build."""
+    _prepare(root, variants, backend, with_lab=True)
+
+
+def prepare_kernels(root: Path, variants: Sequence[ResolvedVariant], backend: str = "uml") -> None:
+    """Prepare the variants' kernels alone; Faults as of `ensure`."""
+    _prepare(root, variants, backend, with_lab=False)
+
+
+def prepare_lab(root: Path) -> None:
+    """Prepare the lab root alone; Faults as of `ensure`."""
+    _prepare(root, (), "uml", with_lab=True)
+
+
+def _prepare(root: Path, variants: Sequence[ResolvedVariant], backend: str, with_lab: bool) -> None:
+    if not _stale(root, variants, backend, with_lab):
+        return
+    with _lock(root):
+        # Someone else may have made it while this one waited.
+        tags = _stale(root, variants, backend, with_lab)
+        if not tags:
+            return
+        shutil.rmtree(root / "build" / "work", ignore_errors=True)
+        names = [variant.name for variant in variants if not kernel.is_current(root, variant, backend)]
+        _run_playbook(root, ["host", *tags], {"variants": names, "backend": backend})
+
+
+def _stale(root: Path, variants: Sequence[ResolvedVariant], backend: str, with_lab: bool) -> list[str]:
+    """The playbooks' tags of what is missing or out of date."""
+    stale: dict[str, None] = {}
+    faults: list[Fault] = []
+    with gather(faults):
+        if with_lab and not lab.is_current(root):
+            stale["lab"] = None
+    for variant in variants:
+        with gather(faults):
+            if not kernel.is_current(root, variant, backend):
+                stale["kernels"] = None
+    if faults:
+        raise Faults(faults)
+    return list(stale)
+
+
+@contextmanager
+def _lock(root: Path) -> Iterator[None]:
+    """Hold the project's build folder for oneself; the lock goes with the process, however that ends."""
+    build = root / "build"
+    try:
+        build.mkdir(exist_ok=True)
+        stream = (build / "lock").open("w")
+    except OSError as error:
+        raise Faults.one("build", f"cannot be written: {error.strerror}", code=Exit.FAILED) from None
+    with stream:
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            click.echo("pathwarp: waiting for another preparation to end", err=True)
+            fcntl.flock(stream, fcntl.LOCK_EX)
+        yield
+
+
+def _run_playbook(root: Path, tags: Sequence[str], variables: dict[str, object]) -> None:
+    from pathwarp.build.ansible import run
+
+    environment = {
+        **os.environ,
+        "ANSIBLE_CONFIG": str(root / "playbooks" / "ansible.cfg"),
+        "ANSIBLE_NOCOLOR": "true",
+        "LC_ALL": "C.UTF-8",  # Ansible refuses languages that aren't in UTF-8
+        "PYTHONPATH": str(ENGINE),
+    }
+    command = [sys.executable, "-m", "ansible", "playbook", f"--tags={','.join(tags)}"]
+    command += [f"--extra-vars={json.dumps(variables)}", "playbooks/site.yml"]
+    click.echo(f"pathwarp: preparing {', '.join(tags)}; all output is in build/logs", err=True)
+    run(command, root, environment, root / "build" / "logs" / "ansible.log")

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The steps of a preparation that the playbooks call: `python -m pathwarp.build.steps base uml`.
+
+Each prints `built`, or `is up to date` when there was nothing to do, and its faults on standard error.
+"""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TextIO
+
+import click
+
+from pathwarp.build import lab
+from pathwarp.build.base import find_base
+from pathwarp.build.kernel import build_kernel, is_current
+from pathwarp.catalogue import Catalogue
+from pathwarp.faults import Exit, Faults
+from pathwarp.load import load_variant
+
+ROOT = Path(__file__).resolve().parents[2]
+UP_TO_DATE = "is up to date"
+
+
+@click.group()
+@click.option("--root", type=click.Path(path_type=Path), default=ROOT)
+@click.pass_context
+def steps(context: click.Context, root: Path) -> None:
+    """Steps of a preparation, for the playbooks."""
+    context.obj = root.resolve()
+
+
+@steps.command()
+@click.argument("backend")
+@click.pass_obj
+def base(root: Path, backend: str) -> None:
+    """Build the kernel that the variants' are made from."""
+    wanted = find_base(root, backend)
+    if wanted.is_current():
+        click.echo(UP_TO_DATE)
+        return
+    with _log(root, f"base-{backend}") as log:
+        wanted.build(log)
+    click.echo("built")
+
+
+@steps.command()
+@click.argument("backend")
+@click.argument("variant")
+@click.pass_obj
+def kernel(root: Path, backend: str, variant: str) -> None:
+    """Build a variant's kernel."""
+    wanted = load_variant(Catalogue(root), variant)
+    if is_current(root, wanted, backend):
+        click.echo(UP_TO_DATE)
+        return
+    with _log(root, f"kernel-{wanted.name}-{backend}") as log:
+        build_kernel(root, wanted, backend, log)
+    click.echo("built")
+
+
+@steps.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.pass_obj
+def finish_lab(root: Path, folder: Path) -> None:
+    """Take the root file system in FOLDER/root for the lab root."""
+    lab.finish(root, folder.resolve())
+    click.echo("built")
+
+
+@contextmanager
+def _log(root: Path, name: str) -> Iterator[TextIO]:
+    logs = root / "build" / "logs"
+    logs.mkdir(parents=True, exist_ok=True)
+    with (logs / f"{name}.log").open("w", encoding="utf-8") as log:
+        yield log
+
+
+def main() -> int:
+    """Run a step and return its exit status."""
+    try:
+        steps.main(standalone_mode=False)
+    except Faults as faults:
+        click.echo(str(faults), err=True)
+        return faults.code
+    except click.ClickException as error:
+        error.show()
+        return Exit.BAD_INPUT
+    except OSError as error:
+        click.echo(f"{error.filename or 'preparation'}: {error.strerror}", err=True)
+        return Exit.FAILED
+    return Exit.DONE
+
+
+if __name__ == "__main__":
+    sys.exit(main())

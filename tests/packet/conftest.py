@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Trials of the variants' kernels, run once for all packet tests."""
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import pytest
+from timers import Estimate
+
+from pathwarp.backend.uml import Settings
+from pathwarp.measure.metrics import Analysis, analyse
+from pathwarp.runner import run_trials
+from pathwarp.settings import Setting
+from pathwarp.trial import Request, plan_trials
+
+ROOT = Path(__file__).resolve().parents[2]
+PROJECT = Path(__file__).parent / "project"
+VARIANTS = ("tcp", "mainline", "rto", "tlp-std", "tlp-mp", "pto")
+TOPOLOGIES = ("near", "middle", "far")
+TRAFFIC = ("single", "three", "follow")
+
+
+@dataclass(frozen=True)
+class Sent:
+    """A data packet after the failure: when, on which path, which byte of the stream first, how many."""
+
+    time_ns: int
+    path: str
+    offset: int
+    length: int
+    arrival_ns: int
+
+
+@dataclass(frozen=True)
+class Observation:
+    """A sealed trial's packets from the failure on."""
+
+    folder: Path
+
+    @cached_property
+    def analysis(self) -> Analysis:
+        return analyse(self.folder)
+
+    @cached_property
+    def guest(self) -> dict:
+        return json.loads((self.folder / "logs" / "guest.json").read_text())
+
+    @cached_property
+    def counters(self) -> dict:
+        return json.loads((self.folder / "metrics.json").read_text())["counters"]["server"]
+
+    @property
+    def boot_ns(self) -> int:
+        return Settings.read(ROOT / "vms" / "uml.yaml").start_ns
+
+    def estimate(self, path: str) -> Estimate:
+        return Estimate.read(next(c for c in self.guest["connections"] if c["path"] == path))
+
+    @cached_property
+    def sent(self) -> list[Sent]:
+        """In the order sent."""
+        packets = self.analysis.packets
+        after = np.flatnonzero(packets.time_ns > self.guest["events"][0]["at_ns"])
+        paths = self.analysis.inputs.paths
+        columns = (packets.time_ns, packets.path, packets.offset, packets.length, packets.arrival_ns)
+        rows = zip(*(column[after].tolist() for column in columns), strict=True)
+        return [Sent(time_ns, paths[path], *rest) for time_ns, path, *rest in rows]
+
+    def on(self, path: str, first: Sent) -> list[Sent]:
+        """The packets on a path, sent after the affected burst's first one, that carry any of that burst."""
+        end = first.offset + sum(p.length for p in self.sent if p.path == "wlan" and p.time_ns - first.time_ns < 1e6)
+        return [p for p in self.sent if p.path == path and first.offset <= p.offset < end and p is not first]
+
+
+def _project(folder: Path) -> Path:
+    """A project folder with the tests' own data files and everything else from the checkout."""
+    for name in ("scenarios", "topologies", "traffic"):
+        (folder / name).symlink_to(PROJECT / name)
+    for name in ("build", "kernels", "pathwarp", "playbooks", "vms"):
+        (folder / name).symlink_to(ROOT / name)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def observe(tmp_path_factory):
+    """(variant, topology, traffic) -> Observation; all trials are run before the first answer."""
+    root = _project(tmp_path_factory.mktemp("project"))
+    trials = {
+        (trial.variant.name, topology, trial.workload.name): trial
+        for topology in TOPOLOGIES
+        for trial in plan_trials(
+            Request(root, "silent", VARIANTS, TRAFFIC, settings=(Setting("topology", topology),))
+        )
+    }
+    assert run_trials(root, list(trials.values()), jobs=2) == 0
+    observations = {key: Observation(root / trial.folder) for key, trial in trials.items()}
+    return lambda *key: observations[key]
