@@ -12,6 +12,7 @@ from pathwarp import settings as options
 from pathwarp.catalogue import SCENARIO, TOPOLOGY, VARIANT, WORKLOAD, Catalogue, Kind
 from pathwarp.checks import scenario_faults
 from pathwarp.faults import Fault, Faults, gather
+from pathwarp.schema.common import PinnedSysctls
 from pathwarp.schema.explain import read_model
 from pathwarp.schema.scenario import Scenario
 from pathwarp.schema.topology import Topology
@@ -21,16 +22,21 @@ from pathwarp.settings import Setting
 from pathwarp.yamlfile import YamlFile, read
 
 ALL = "all"
+PINNED = "vms/sysctls.yaml"
 
 Model = TypeVar("Model", bound=BaseModel)
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """A scenario with all it takes; variants and workloads are those asked for, in that order, by name."""
+    """A scenario with all it takes; variants and workloads are those asked for, in that order, by name.
+
+    `pinned` are the sysctls of every guest, `vms/sysctls.yaml`.
+    """
 
     scenario: Scenario
     topology: Topology
+    pinned: dict[str, str]
     variants: dict[str, ResolvedVariant]
     workloads: dict[str, Workload]
 
@@ -47,7 +53,9 @@ def load_experiment(
     Traffic `all` is the scenario's whole list. Raises Faults with all that is wrong in any of the files.
     """
     faults: list[Fault] = []
-    file = topology_file = model = topology = None
+    file = topology_file = model = topology = pinned = None
+    with gather(faults):
+        pinned = read_model(PinnedSysctls, read(catalogue.root / PINNED, catalogue.root)).root
     with gather(faults):
         file = _read(catalogue, SCENARIO, scenario, SCENARIO.option)
         options.apply(settings, file)
@@ -74,7 +82,7 @@ def load_experiment(
         faults += _sysctl_faults(file, model, loaded_variants)
     if faults:
         raise Faults(faults)
-    return Experiment(model, topology, loaded_variants, loaded_workloads)
+    return Experiment(model, topology, pinned, loaded_variants, loaded_workloads)
 
 
 def load_workload(catalogue: Catalogue, name: str) -> Workload:

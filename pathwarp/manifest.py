@@ -33,11 +33,11 @@ def manifest(
     return {
         "format": FORMAT,
         "trial_id": trial_id,
-        "scenario": trial.scenario.model_dump(mode="json", by_alias=True),
+        "scenario": trial.scenario.model_dump(mode="json"),
         "settings": [str(setting) for setting in trial.settings],
-        "topology": trial.topology.model_dump(mode="json", by_alias=True),
+        "topology": trial.topology.model_dump(mode="json"),
         "traffic": {
-            **trial.workload.model_dump(mode="json", by_alias=True),
+            **trial.workload.model_dump(mode="json"),
             "trace": trial.replay.number,
             "trace_sha256": trial.replay.sha256,
         },

@@ -63,6 +63,7 @@ class Trial:
 
     scenario: Scenario
     topology: Topology
+    pinned: Mapping[str, str] = field(repr=False)
     workload: Workload
     variant: ResolvedVariant
     seed: int
@@ -78,8 +79,9 @@ class Trial:
 
     @cached_property
     def sysctls(self) -> dict[str, str]:
-        """What both hosts set, apart from the scheduler."""
-        return {**self.scenario.sysctls, **self.variant.sysctls}
+        """What both hosts set: what every guest does, the scenario's on top of it, the variant's on top of both."""
+        scheduler = {"net.mptcp.scheduler": self.scenario.scheduler}
+        return {**self.pinned, **self.scenario.sysctls, **self.variant.sysctls, **scheduler}
 
     def inputs(self, hashes: Mapping[str, str]) -> dict[str, object]:
         """All that the result depends on. `hashes` are of what no data file says: kernel, lab root, guest code."""
@@ -114,7 +116,6 @@ class Trial:
             "traffic": self.workload.name,
             "seed": self.seed,
             "transport": self.variant.transport,
-            "scheduler": self.scenario.scheduler,
             "sysctls": self.sysctls,
             "hosts": [sender, receiver],
             "sender": sender,
@@ -174,6 +175,7 @@ def plan_trials(request: Request) -> list[Trial]:
                 Trial(
                     scenario=experiment.scenario,
                     topology=experiment.topology,
+                    pinned=experiment.pinned,
                     workload=workload,
                     variant=variant,
                     seed=seed,

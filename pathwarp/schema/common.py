@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from typing import Annotated, TypeVar
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, RootModel
 
 from pathwarp import units
 from pathwarp.catalogue import NAME_RULE, is_name
@@ -77,3 +77,7 @@ RateBitS = Annotated[int, between(units.parse_rate_bit_s, "1 kbit/s", "100 Gbit/
 Fraction = Annotated[float, BeforeValidator(units.parse_fraction)]
 Packets = Annotated[int, between(units.parse_packets, "1 packet", "1000000 packets")]
 MeanPackets = Annotated[float, between(units.parse_mean_packets, "1 packet", "1000000 packets")]
+
+
+class PinnedSysctls(RootModel[Sysctls]):
+    """`vms/sysctls.yaml`: what every guest's hosts set."""

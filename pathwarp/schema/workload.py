@@ -70,18 +70,25 @@ class Normal(Bounded[Quantity], Generic[Quantity]):
     stddev: Quantity
 
 
-def _any_of(quantity: object, least: int, least_text: str) -> object:
-    def check_least(distribution: Part) -> Part:
+def at_least(least: int, text: str) -> AfterValidator:
+    def check(distribution: Part) -> Part:
         if getattr(distribution, "min", getattr(distribution, "value", least)) < least:
-            raise BadValue(f"has values below {least_text}", f"min (of a constant: value) of {least_text} or more")
+            raise BadValue(f"has values below {text}", f"min (of a constant: value) of {text} or more")
         return distribution
 
-    kinds = Constant[quantity] | Uniform[quantity] | Exponential[quantity] | LogNormal[quantity] | Normal[quantity]
-    return Annotated[kinds, Field(discriminator="kind"), AfterValidator(check_least)]
+    return AfterValidator(check)
 
 
-Gap = _any_of(Annotated[DurationNs, Field(gt=0)], 1_000_000, "1 ms")
-Size = _any_of(Annotated[SizeBytes, Field(gt=0, le=1_000_000_000)], SMALLEST_SEND_BYTES, f"{SMALLEST_SEND_BYTES} B")
+GapNs = Annotated[DurationNs, Field(gt=0)]
+BurstBytes = Annotated[SizeBytes, Field(gt=0, le=1_000_000_000)]
+
+# Spelled out at the top level, since pydantic can only then pickle them, and trials go to worker processes.
+GapKinds = Constant[GapNs] | Uniform[GapNs] | Exponential[GapNs] | LogNormal[GapNs] | Normal[GapNs]
+SizeKinds = (
+    Constant[BurstBytes] | Uniform[BurstBytes] | Exponential[BurstBytes] | LogNormal[BurstBytes] | Normal[BurstBytes]
+)
+Gap = Annotated[GapKinds, Field(discriminator="kind"), at_least(1_000_000, "1 ms")]
+Size = Annotated[SizeKinds, Field(discriminator="kind"), at_least(SMALLEST_SEND_BYTES, f"{SMALLEST_SEND_BYTES} B")]
 
 
 class Traces(Part):

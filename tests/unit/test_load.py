@@ -86,8 +86,9 @@ def test_a_name_never_leaves_its_folder(project, name):
 
 
 def test_an_empty_project_says_what_is_missing(tmp_path):
-    (fault,) = faults_of(load_experiment, Catalogue(tmp_path), "cut")
-    assert fault.valid == "none: there is no scenarios/*.yaml"
+    sysctls, scenario = faults_of(load_experiment, Catalogue(tmp_path), "cut")
+    assert sysctls.where == "vms/sysctls.yaml"
+    assert scenario.valid == "none: there is no scenarios/*.yaml"
 
 
 @pytest.mark.parametrize(("kind", "file"), [(SCENARIO, "scenarios/cut.yaml"), (TOPOLOGY, "topologies/two-paths.yaml")])

@@ -2,6 +2,7 @@
 """From a request to trials: which ones, where their results go, what the guest is told, what their ids depend on."""
 
 import json
+import pickle
 import shutil
 
 import pytest
@@ -204,6 +205,11 @@ def test_ids_do_not_change_with_words(project):
     edit(project / "scenarios/cut.yaml", "runs: 3", "runs: 4")
     edit(project / "topologies/two-paths.yaml", "a near and", "one near and")
     assert [trial.id(HASHES) for trial in plan(project, runs=2)] == before
+
+
+def test_a_trial_can_be_sent_to_another_process(project):
+    trial = plan(project, runs=1)[0]
+    assert pickle.loads(pickle.dumps(trial)).inputs(HASHES) == trial.inputs(HASHES)
 
 
 def test_a_broken_trace_is_named_from_the_project_folder(project):
