@@ -47,7 +47,7 @@ def _prepare(root: Path, variants: Sequence[ResolvedVariant], backend: str, with
             return
         shutil.rmtree(root / "build" / "work", ignore_errors=True)
         names = [variant.name for variant in variants if not kernel.is_current(root, variant, backend)]
-        _run_playbook(root, ["host", *tags], {"variants": names, "backend": backend})
+        _run_playbook(root, ["host", *tags], {"project": str(root), "variants": names, "backend": backend})
 
 
 def _stale(root: Path, variants: Sequence[ResolvedVariant], backend: str, with_lab: bool) -> list[str]:
@@ -87,14 +87,12 @@ def _lock(root: Path) -> Iterator[None]:
 def _run_playbook(root: Path, tags: Sequence[str], variables: dict[str, object]) -> None:
     from pathwarp.build.ansible import run
 
-    environment = {
-        **os.environ,
-        "ANSIBLE_CONFIG": str(root / "playbooks" / "ansible.cfg"),
-        "ANSIBLE_NOCOLOR": "true",
-        "LC_ALL": "C.UTF-8",  # Ansible refuses languages that aren't in UTF-8
-        "PYTHONPATH": str(ENGINE),
-    }
+    # The user's own settings of Ansible, and of the make that called, are meant for other things.
+    environment = {key: value for key, value in os.environ.items() if not key.startswith(("ANSIBLE_", "MAKE", "MFLAGS"))}
+    environment["ANSIBLE_CONFIG"] = str(ENGINE / "playbooks" / "ansible.cfg")
+    environment["ANSIBLE_NOCOLOR"] = "true"
+    environment["LC_ALL"] = "C.UTF-8"  # Ansible refuses languages that aren't in UTF-8
     command = [sys.executable, "-m", "ansible", "playbook", f"--tags={','.join(tags)}"]
-    command += [f"--extra-vars={json.dumps(variables)}", "playbooks/site.yml"]
+    command += [f"--extra-vars={json.dumps(variables)}", str(ENGINE / "playbooks" / "site.yml")]
     click.echo(f"pathwarp: preparing {', '.join(tags)}; all output is in build/logs", err=True)
     run(command, root, environment, root / "build" / "logs" / "ansible.log")

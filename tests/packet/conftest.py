@@ -2,6 +2,7 @@
 """Trials of the variants' kernels, run once for all packet tests."""
 
 import json
+import os
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -95,6 +96,7 @@ def observe(tmp_path_factory):
             Request(root, "silent", VARIANTS, TRAFFIC, settings=(Setting("topology", topology),))
         )
     }
-    assert run_trials(root, list(trials.values()), jobs=2) == 0
+    cpus = len(os.sched_getaffinity(0))
+    assert run_trials(root, list(trials.values()), jobs=cpus) == 0
     observations = {key: Observation(root / trial.folder) for key, trial in trials.items()}
     return lambda *key: observations[key]

@@ -7,6 +7,8 @@ from timers import fires_at
 PATHS = ("near", "middle", "far")
 # Softirqs and the worker take no virtual time, but reading clocks does: far less than a jiffy.
 SLACK_NS = 20_000
+# Five bursts before the failure; the first one only begins a round (tp->rtt_seq).
+ROUNDS = 4
 
 
 def close(actual_ns: int, expected_ns: int) -> bool:
@@ -25,7 +27,7 @@ def timers(trial, packets: int) -> tuple[int, int, int]:
 @pytest.mark.parametrize("variant", ["mainline", "rto", "tlp-std", "tlp-mp", "pto", "tcp"])
 def test_the_rto_is_that_of_rfc_6298_with_linux_minimum(observe, variant, topology):
     estimate = observe(variant, topology, "single").estimate("wlan")
-    assert estimate.rto_jiffies == estimate.expected_rto_jiffies()
+    assert estimate.rto_jiffies == estimate.expected_rto_jiffies(ROUNDS)
 
 
 @pytest.mark.parametrize("topology", PATHS)

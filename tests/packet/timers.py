@@ -31,23 +31,28 @@ def to_jiffies(microseconds: float) -> int:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A subflow's estimator as the kernel had it just before the failure: srtt and rttvar in µs, RTO in jiffies."""
+    """A subflow's estimator as the kernel had it just before the failure: srtt in µs, RTO in jiffies."""
 
     srtt_us: float
-    rttvar_us: float
     rto_jiffies: int
 
     @classmethod
     def read(cls, subflow: dict) -> "Estimate":
         """From a line of `ss -ti`."""
-        srtt, rttvar = subflow["info"]["rtt"].split("/")
-        return cls(1000 * float(srtt), 1000 * float(rttvar), int(subflow["info"]["rto"]))
+        return cls(1000 * float(subflow["info"]["rtt"].split("/")[0]), int(subflow["info"]["rto"]))
 
     def pto_jiffies(self, packets: int) -> int:
         """PTO = min(RTO, 2 s + 200 ms for one packet in flight or 2 ms for more) (tcp_schedule_loss_probe)."""
         extra_us = 200_000 if packets == 1 else 2_000
         return min(self.rto_jiffies, to_jiffies(2 * self.srtt_us + extra_us))
 
-    def expected_rto_jiffies(self) -> int:
-        """RTO = s + max(200 ms, 4 v) (__tcp_set_rto; ss shows rttvar / 4, RFC 6298's)."""
-        return to_jiffies(self.srtt_us + max(200_000, 4 * self.rttvar_us))
+    def expected_rto_jiffies(self, rounds: int) -> int:
+        """RTO = s + max(200 ms, 4 v) after this many round trips of equal length (tcp_rtt_estimator, __tcp_set_rto).
+
+        The first sample m sets 4 v to 2 m; while it is above the 200 ms that Linux has for a minimum, each round takes a
+        quarter off the difference. (ss shows the mean deviation in v's place, so v itself can't be read from there.)
+        """
+        four_v_us = max(200_000, 2 * round(self.srtt_us))
+        for _ in range(rounds):
+            four_v_us -= (four_v_us - 200_000) >> 2
+        return to_jiffies(self.srtt_us + four_v_us)

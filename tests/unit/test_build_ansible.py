@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Running Ansible: what the user sees of it, what a failure says, what an interruption leaves."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from pathwarp.build import ansible
+from pathwarp.faults import Exit, Faults
+
+SAVED = Path(__file__).parents[1] / "golden" / "build"
+
+
+def play(tmp_path, *lines, status=0, before=""):
+    """Run a program that prints `lines` as Ansible would."""
+    program = f"import sys, time\n{before}\nfor line in {lines!r}:\n print(line, flush=True)\nsys.exit({status})"
+    log = tmp_path / "build" / "logs" / "ansible.log"
+    ansible.run([sys.executable, "-c", program], tmp_path, os.environ, log)
+    return log
+
+
+def failure(tmp_path, *lines):
+    with pytest.raises(Faults) as caught:
+        play(tmp_path, *lines, status=2)
+    assert caught.value.code == Exit.FAILED
+    return str(caught.value)
+
+
+def saved(name):
+    return (SAVED / f"{name}.txt").read_text().splitlines()
+
+
+def test_all_output_goes_to_the_log_and_none_to_the_user(tmp_path, capfd):
+    log = play(tmp_path, "PLAY [x.] ***", "TASK [Find a thing.] ***", "ok: [localhost]")
+    assert log.read_text() == "PLAY [x.] ***\nTASK [Find a thing.] ***\nok: [localhost]\n"
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_task_that_takes_its_time_is_announced_once(tmp_path, capfd, monkeypatch):
+    monkeypatch.setattr(ansible, "PATIENCE_S", 0.05)
+    slow = "def print(line, flush):\n sys.stdout.write(line + '\\n'); sys.stdout.flush(); time.sleep(0.2 * line.startswith('s'))"
+    play(tmp_path, "TASK [quick.] ***", "ok", "TASK [Build it.] ***", "s1", "s2", "TASK [quick.] ***", before=slow)
+    assert capfd.readouterr().err == "  Build it.\n"
+
+
+@pytest.mark.parametrize("name", ["kernel-fails", "packages-missing", "download-fails"])
+def test_a_failure_as_ansible_said_it(tmp_path, name):
+    *output, _, expected = (SAVED / f"{name}.txt").read_text().partition("=== said to the user\n")
+    assert failure(tmp_path, *"".join(output).splitlines()) + "\n" == expected
+
+
+def test_a_failure_without_a_task_shows_the_last_lines(tmp_path):
+    said = failure(tmp_path, "ERROR! the playbook: x could not be found")
+    assert "    ERROR! the playbook: x could not be found\n" in said
+    assert "the command was: " in said
+
+
+def test_an_interrupt_ends_all_that_was_started_also_in_sessions_of_its_own(tmp_path):
+    marker = tmp_path / "pid"
+    child = f"import os, time; open({str(marker)!r}, 'w').write(str(os.getpid())); time.sleep(60)"
+    parent = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}], start_new_session=True)"
+
+    def interrupt():
+        while not (marker.exists() and marker.read_text()):
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=interrupt).start()
+    with pytest.raises(KeyboardInterrupt):
+        ansible.run([sys.executable, "-c", parent], tmp_path, os.environ, tmp_path / "log")
+    with pytest.raises(ProcessLookupError):
+        deadline = time.monotonic() + 10
+        while time.monotonic() < deadline:
+            # A zombie that nobody has waited for yet still has a number.
+            os.kill(int(marker.read_text()), 0)
+            time.sleep(0.01)
+
+
+def test_the_playbooks_are_what_ansible_takes():
+    root = Path(__file__).parents[2]
+    command = [sys.executable, "-m", "ansible", "playbook", "--syntax-check", "playbooks/site.yml"]
+    environment = {**os.environ, "ANSIBLE_CONFIG": str(root / "playbooks" / "ansible.cfg"), "LC_ALL": "C.UTF-8"}
+    result = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr

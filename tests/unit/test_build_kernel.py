@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels, with a source of a few lines: what they are made from, when they are made anew, what a failure leaves."""
+
+import shutil
+
+import pytest
+from kernel_project import make_project, write_patch
+
+from pathwarp.build.base import find_base
+from pathwarp.build.kernel import build_kernel, is_current, kernel_dir, kernel_inputs_hash, patches_of, read_build
+from pathwarp.build.stamp import hash_file
+from pathwarp.catalogue import Catalogue
+from pathwarp.faults import Exit, Faults
+from pathwarp.load import load_variant
+
+
+@pytest.fixture
+def project(tmp_path):
+    return make_project(tmp_path / "project")
+
+
+def variant(project, name):
+    return load_variant(Catalogue(project), name)
+
+
+def build(project, name="better", backend="uml"):
+    logs = project / "build" / "logs"
+    logs.mkdir(exist_ok=True)
+    with (logs / "x.log").open("w") as log:
+        base = find_base(project, backend)
+        if not base.is_current():
+            base.build(log)
+        build_kernel(project, variant(project, name), backend, log)
+    return kernel_dir(project, name, backend)
+
+
+def replace(path, old, new):
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
+def assert_nothing_is_left(project):
+    assert list((project / "build" / "work").iterdir()) == []
+    assert not kernel_dir(project, "better").exists()
+    assert not is_current(project, variant(project, "better"))
+
+
+def test_patches_come_in_the_order_of_the_chain(project):
+    write_patch(project / "kernels" / "variants" / "plain" / "x.patch", 15)
+    (project / "kernels" / "variants" / "plain" / "series").write_text("x.patch\n")
+    names = [path.name for path in patches_of(project, variant(project, "better"))]
+    assert names == ["0001-all.patch", "0002-only.patch", "x.patch", "0001-better.patch"]
+    assert [path.name for path in patches_of(project, variant(project, "plain"), "vm")] == ["0001-all.patch", "x.patch"]
+
+
+def test_a_kernel_with_all_that_tells_what_it_is(project):
+    folder = build(project)
+    assert sorted(path.name for path in folder.iterdir()) == ["System.map", "build.json", "config", "linux", "release.txt"]
+    assert (folder / "release.txt").read_text() == "0.1.7-pathwarp-better\n"
+    binary = (folder / "linux").read_text()
+    for line in ("line 3 of 0001-all\n", "line 9 of 0002-only\n", "line 27 of 0001-better\n", "CONFIG_A=y\n"):
+        assert line in binary
+    assert binary.endswith("um 2026-01-01 00:00:00 UTC -pathwarp-better\n")
+    record = read_build(project, "better")
+    assert record["release"] == "0.1.7-pathwarp-better"
+    assert record["compiler"] == "cc 1"
+    assert record["source"]["version"] == "0.1.7"
+    assert record["source"]["package_version"] == "0.1.7-1"
+    assert record["binary_sha256"] == hash_file(folder / "linux")
+    assert record["config_sha256"] == hash_file(folder / "config")
+    patch = project / "kernels" / "variants" / "better" / "0001-better.patch"
+    assert record["patches"][-1] == {"file": "kernels/variants/better/0001-better.patch", "sha256": hash_file(patch)}
+    assert len(record["patches"]) == 3
+    assert not (find_base(project, "uml").folder / "tree" / "unneeded" / "huge.c").exists()
+    assert is_current(project, variant(project, "better"))
+    assert not is_current(project, variant(project, "plain"))
+    assert not is_current(project, variant(project, "better"), "vm")
+
+
+def test_the_same_inputs_make_the_same_kernel_wherever_the_project_is(project, tmp_path, monkeypatch):
+    first = build(project)
+    monkeypatch.setenv("MAKEFLAGS", "n")
+    monkeypatch.setenv("LOCALVERSION", "-mine")
+    second = build(make_project(tmp_path / "else"))
+    assert (first / "linux").read_bytes() == (second / "linux").read_bytes()
+    assert hash_file(first / "config") == hash_file(second / "config")
+    assert (first / "release.txt").read_text() == (second / "release.txt").read_text()
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        ("patches/0001-all.patch", "of 0001", "of number 1"),
+        ("patches/series", "# uml", "# vm"),
+        ("variants/better/0001-better.patch", "of 0001", "of number 1"),
+        ("config/uml.config", "# CONFIG_B is not set", "CONFIG_C=y"),
+        ("base.yaml", "2026-01-01", "2026-01-02"),
+        ("unneeded.txt", "unneeded", "documentation"),
+    ],
+)
+def test_a_changed_input_makes_a_kernel_stale(project, file, old, new):
+    build(project)
+    before = kernel_inputs_hash(project, variant(project, "better"))
+    replace(project / "kernels" / file, old, new)
+    assert kernel_inputs_hash(project, variant(project, "better")) != before
+    assert not is_current(project, variant(project, "better"))
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        ("base.yaml", "tested: 0.1.2", "tested: 0.1.7"),
+        ("base.yaml", "package:", "# new\npackage:"),
+        ("variants/better/variant.yaml", "something special", "something else"),
+        ("variants/better/variant.yaml", "early_retrans: 3", "early_retrans: 0"),
+    ],
+)
+def test_what_no_kernel_depends_on_makes_none_stale(project, file, old, new):
+    build(project)
+    replace(project / "kernels" / file, old, new)
+    assert is_current(project, variant(project, "better"))
+
+
+def test_variants_with_the_same_patches_are_kernels_of_their_own(project):
+    (project / "kernels" / "variants" / "better" / "series").unlink()
+    assert kernel_inputs_hash(project, variant(project, "better")) != kernel_inputs_hash(project, variant(project, "plain"))
+
+
+def test_a_variant_does_not_change_the_base(project):
+    build(project)
+    assert "of 0001-better" not in (find_base(project, "uml").folder / "tree" / "main.c").read_text()
+    assert "of 0001-better" not in (build(project, "plain") / "linux").read_text()
+
+
+def test_a_patch_that_does_not_apply_names_file_hunk_and_versions(project):
+    write_patch(project / "kernels" / "variants" / "better" / "0001-better.patch", 27, context="other")
+    with pytest.raises(Faults) as caught:
+        build(project)
+    assert caught.value.code == Exit.FAILED
+    assert str(caught.value) == (
+        "kernels/variants/better/0001-better.patch: hunk 1 does not apply to main.c near line 24 "
+        "(the source is 0.1.7, the patches were made for 0.1.2)"
+    )
+    assert_nothing_is_left(project)
+
+
+def test_code_that_does_not_compile_is_shown(project):
+    replace(project / "kernels" / "variants" / "better" / "0001-better.patch", "of 0001", "is BROKEN, 0001")
+    with pytest.raises(Faults) as caught:
+        build(project)
+    assert caught.value.code == Exit.FAILED
+    command, *lines = str(caught.value).splitlines()
+    assert command.startswith("make ARCH=um --jobs=")
+    assert "    line 27 is BROKEN, 0001-better" in lines
+    assert lines[-1] == "    all of it is in build/logs/x.log"
+    assert_nothing_is_left(project)
+
+
+def test_an_option_that_gets_lost_fails_the_base(project):
+    replace(project / "kernels" / "config" / "common.config", "CONFIG_A=y", "CONFIG_NEEDS_MORE=y")
+    with pytest.raises(Faults, match=r"kernels/config/common.config:1: asks for CONFIG_NEEDS_MORE=y, but it is n"):
+        build(project)
+    assert not find_base(project, "uml").is_current()
+    assert_nothing_is_left(project)
+
+
+def test_a_kernel_is_not_made_from_a_stale_base(project):
+    build(project, "plain")
+    replace(project / "kernels" / "patches" / "0001-all.patch", "of 0001", "of number 1")
+    with pytest.raises(Faults, match=r"build/base/uml: is missing or out of date"), (project / "log").open("w") as log:
+        build_kernel(project, variant(project, "better"), "uml", log)
+
+
+def test_an_unknown_backend_and_missing_files_are_bad_input(project):
+    with pytest.raises(Faults, match="no kernels are built for 'xen'") as caught:
+        is_current(project, variant(project, "better"), "xen")
+    assert caught.value.code == Exit.BAD_INPUT
+    (project / "kernels" / "config" / "uml.config").unlink()
+    with pytest.raises(Faults, match=r"kernels/config/uml.config: cannot be read") as caught:
+        is_current(project, variant(project, "better"))
+    assert caught.value.code == Exit.BAD_INPUT
+
+
+def test_a_killed_build_leaves_nothing_that_looks_whole(project):
+    folder = build(project)
+    shutil.move(folder, project / "build" / "work" / "kernel-better.killed")
+    assert not is_current(project, variant(project, "better"))
+    build(project)
+    assert is_current(project, variant(project, "better"))
