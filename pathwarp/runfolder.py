@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run folders: filled while in progress under a name that nothing reads, then sealed by a rename.
 
-    results/.in-progress/ID-PID/      a trial at work; the process that owns it holds a lock on the folder
-    results/.failed/SCENARIO/…        what the last failed attempt at a trial left, for finding out why
-    results/.replaced/SCENARIO/…      what was sealed before with other inputs
-    results/SCENARIO/…/seed-NNN/      sealed
+results/.in-progress/ID-PID/      a trial at work; the process that owns it holds a lock on the folder
+results/.failed/SCENARIO/…        what the last failed attempt at a trial left, for finding out why
+results/.replaced/SCENARIO/…      what was sealed before with other inputs
+results/SCENARIO/…/seed-NNN/      sealed
 """
 
 import contextlib

@@ -22,7 +22,7 @@ _BOOT_FILES = ("uml.yaml", "uml-start.sh")
 def run_trials(root: Path, trials: Sequence[Trial], jobs: int, force: bool = False) -> int:
     """Prepare what the trials need and run those that are not sealed yet; how many failed.
 
-    Raises Faults when results can't be written or a build fails; KeyboardInterrupt passes through once all guests are gone.
+    Raises Faults when results can't be written or a build fails; KeyboardInterrupt once all guests are gone.
     """
     results = root / "results"
     runfolder.check_writable(results)
@@ -50,9 +50,7 @@ def _job(root: Path, trial: Trial, guest: str) -> Job:
         "lab": lab_record["packages_sha256"],
         "guest": guest,
     }
-    return Job(
-        trial, trial.id(hashes), hashes, kernel.kernel_dir(root, name, backend), kernel_record, lab_record, root
-    )
+    return Job(trial, trial.id(hashes), hashes, kernel.kernel_dir(root, name, backend), kernel_record, lab_record, root)
 
 
 class _Worker:

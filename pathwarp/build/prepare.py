@@ -88,7 +88,9 @@ def _run_playbook(root: Path, tags: Sequence[str], variables: dict[str, object])
     from pathwarp.build.ansible import run
 
     # The user's own settings of Ansible, and of the make that called, are meant for other things.
-    environment = {key: value for key, value in os.environ.items() if not key.startswith(("ANSIBLE_", "MAKE", "MFLAGS"))}
+    environment = {
+        key: value for key, value in os.environ.items() if not key.startswith(("ANSIBLE_", "MAKE", "MFLAGS"))
+    }
     environment["ANSIBLE_CONFIG"] = str(ENGINE / "playbooks" / "ansible.cfg")
     environment["ANSIBLE_NOCOLOR"] = "true"
     environment["LC_ALL"] = "C.UTF-8"  # Ansible refuses languages that aren't in UTF-8

@@ -11,9 +11,7 @@ from network import Network
 
 def _blackhole(network: Network, path: dict) -> None:
     """Swallow every packet of the path in silence, those under way included."""
-    network.batch(
-        network.middles[path["name"]], "tc", [shaping.blackhole_line(host) for host in network.hosts]
-    )
+    network.batch(network.middles[path["name"]], "tc", [shaping.blackhole_line(host) for host in network.hosts])
 
 
 def _interface_down(network: Network, path: dict) -> None:

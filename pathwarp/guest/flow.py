@@ -30,7 +30,9 @@ class Flow:
         self.plan = network.plan
         self.folder = folder
         self._logs = []
-        self.receiver = self._start(self.plan["receiver"], ["ITGRecv", "-l", str(folder / "ditg-receiver.bin"), "-q", "1"])
+        self.receiver = self._start(
+            self.plan["receiver"], ["ITGRecv", "-l", str(folder / "ditg-receiver.bin"), "-q", "1"]
+        )
         self.sender: subprocess.Popen | None = None
 
     def _start(self, host: str, command: list[str]) -> subprocess.Popen:

@@ -34,9 +34,9 @@ def announce(network: Network, path: str) -> None:
 def connections(network: Network) -> list[dict]:
     """The sender's established subflows of the flow's connection, with the kernel's own view of each.
 
-    `info` is `ss -ti`'s line: RTT and its variation in ms, RTO in ms, congestion window in segments. D-ITG's signalling is a
-    connection of its own, with subflows of its own; what tells the two apart is the data sequence number that comes next
-    from the receiver, which never sends data and so keeps its initial one, equal on all subflows.
+    `info` is `ss -ti`'s line: RTT and its variation in ms, RTO in ms, congestion window in segments. D-ITG's
+    signalling is a connection of its own, with subflows of its own; what tells the two apart is the data sequence
+    number that comes next from the receiver, which never sends data: it keeps its first one, the same on all subflows.
     """
     plan = network.plan
     text = network.run(network.hosts[plan["sender"]], ["ss", "-tniOH", "state", "established"])
@@ -48,5 +48,7 @@ def connections(network: Network) -> list[dict]:
         if address in paths and int(port) in (plan["port"], plan["join_port"]):
             info = dict(re.findall(r"(\w+):([\w./]+)", line.partition(remote)[2]))
             found.append({"path": paths[address], "local": local, "remote": remote, "info": info})
-    first = next((subflow["info"].get("seq") for subflow in found if subflow["remote"].endswith(f":{plan['port']}")), None)
+    first = next(
+        (subflow["info"].get("seq") for subflow in found if subflow["remote"].endswith(f":{plan['port']}")), None
+    )
     return [subflow for subflow in found if subflow["info"].get("seq") == first]

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from mininet.link import Link
 from mininet.log import setLogLevel
 from mininet.node import Node
-from namespaces import inside
 
 import kernel
 import shaping
+from namespaces import inside
 
 _MANAGEMENT = "management"
 _MIDDLE_SYSCTLS = {"net.ipv4.ip_forward": "1"}
@@ -50,7 +50,7 @@ class Network:
             self.run(node, [tool, "-batch", "-"], "\n".join(lines) + "\n")
 
     def _connect(self, path: dict) -> None:
-        """Join both hosts to the path's middle node; no interface may merge packets, or netem would see super-segments."""
+        """Join both hosts to the path's middle node; no interface may merge packets, or netem would count many as one."""
         middle = self.middles[path["name"]]
         for host in self.hosts.values():
             macs = self._macs(host.name, path)

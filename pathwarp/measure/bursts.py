@@ -10,6 +10,7 @@ from pathwarp.measure.ditg import ReceiverLog
 from pathwarp.measure.inputs import Failure, Inputs
 from pathwarp.measure.packets import Packets
 from pathwarp.measure.reinjections import Resent
+from pathwarp.traffic.trace import packet_sizes
 
 
 @dataclass(frozen=True)
@@ -57,13 +58,13 @@ def check(bursts: Bursts, log: ReceiverLog, where: object) -> None:
     repeated = np.diff(log.seq, prepend=0) == 0
     if repeated.any():
         raise broken(where, f"has packet {log.seq[int(np.argmax(repeated))]} twice")
-    burst = np.searchsorted(bursts.first_seq, log.seq, side="right") - 1
-    place = log.seq - bursts.first_seq[burst]
-    planned = np.minimum(bursts.size[burst] - place * bursts.packet_bytes, bursts.packet_bytes)
-    wrong = (place >= bursts.packets[burst]) | (log.size != planned)
+    sizes = [size for burst in bursts.size.tolist() for size in packet_sizes(burst, bursts.packet_bytes)]
+    beyond = log.seq > len(sizes)
+    planned = np.where(beyond, 0, np.array(sizes)[np.minimum(log.seq, len(sizes)) - 1])
+    wrong = log.size != planned
     if wrong.any():
         row = int(np.argmax(wrong))
-        raise broken(where, f"packet {log.seq[row]} has {log.size[row]} bytes, the plan {max(planned[row], 0)}")
+        raise broken(where, f"packet {log.seq[row]} has {log.size[row]} bytes, the plan {planned[row]}")
 
 
 def completion_ms(bursts: Bursts, log: ReceiverLog) -> list[float | None]:

@@ -18,7 +18,6 @@ from pathwarp.settings import Setting
 from pathwarp.trial import Request, plan_trials
 
 ROOT = Path(__file__).resolve().parents[2]
-PROJECT = Path(__file__).parent / "project"
 VARIANTS = ("tcp", "mainline", "rto", "tlp-std", "tlp-mp", "pto")
 TOPOLOGIES = ("near", "middle", "far")
 TRAFFIC = ("single", "three", "follow")
@@ -76,25 +75,14 @@ class Observation:
         return [p for p in self.sent if p.path == path and first.offset <= p.offset < end and p is not first]
 
 
-def _project(folder: Path) -> Path:
-    """A project folder with the tests' own data files and everything else from the checkout."""
-    for name in ("scenarios", "topologies", "traffic"):
-        (folder / name).symlink_to(PROJECT / name)
-    for name in ("build", "kernels", "pathwarp", "playbooks", "vms"):
-        (folder / name).symlink_to(ROOT / name)
-    return folder
-
-
 @pytest.fixture(scope="session")
-def observe(tmp_path_factory):
+def observe(tmp_path_factory, make_project):
     """(variant, topology, traffic) -> Observation; all trials are run before the first answer."""
-    root = _project(tmp_path_factory.mktemp("project"))
+    root = make_project(tmp_path_factory.mktemp("project"))
     trials = {
         (trial.variant.name, topology, trial.workload.name): trial
         for topology in TOPOLOGIES
-        for trial in plan_trials(
-            Request(root, "silent", VARIANTS, TRAFFIC, settings=(Setting("topology", topology),))
-        )
+        for trial in plan_trials(Request(root, "silent", VARIANTS, TRAFFIC, settings=(Setting("topology", topology),)))
     }
     cpus = len(os.sched_getaffinity(0))
     assert run_trials(root, list(trials.values()), jobs=cpus) == 0

@@ -13,7 +13,7 @@ _LEVEL_SIZE = 64
 def fires_at(armed_ns: int, timeout_jiffies: int, boot_ns: int) -> int:
     """When a timer armed at `armed_ns` fires, in ns: on the timer wheel (kernel/time/timer.c, calc_wheel_index).
 
-    Never early, and coarser the further away it is: up to 62 jiffies to the next jiffy, then on a grid of 8, then of 64.
+    Never early, and coarser the further away it is: up to 62 jiffies to the next jiffy, then on a grid of 8, then 64.
     """
     now = _INITIAL_JIFFIES + (armed_ns - boot_ns) // JIFFY_NS
     expires = now + timeout_jiffies
@@ -49,8 +49,8 @@ class Estimate:
     def expected_rto_jiffies(self, rounds: int) -> int:
         """RTO = s + max(200 ms, 4 v) after this many round trips of equal length (tcp_rtt_estimator, __tcp_set_rto).
 
-        The first sample m sets 4 v to 2 m; while it is above the 200 ms that Linux has for a minimum, each round takes a
-        quarter off the difference. (ss shows the mean deviation in v's place, so v itself can't be read from there.)
+        The first sample m sets 4 v to 2 m; while that is above the 200 ms that Linux has for a minimum, each round takes
+        a quarter off the difference. (ss shows the mean deviation in v's place, so v itself can't be read from there.)
         """
         four_v_us = max(200_000, 2 * round(self.srtt_us))
         for _ in range(rounds):

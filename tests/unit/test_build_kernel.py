@@ -56,7 +56,13 @@ def test_patches_come_in_the_order_of_the_chain(project):
 
 def test_a_kernel_with_all_that_tells_what_it_is(project):
     folder = build(project)
-    assert sorted(path.name for path in folder.iterdir()) == ["System.map", "build.json", "config", "linux", "release.txt"]
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "System.map",
+        "build.json",
+        "config",
+        "linux",
+        "release.txt",
+    ]
     assert (folder / "release.txt").read_text() == "0.1.7-pathwarp-better\n"
     binary = (folder / "linux").read_text()
     for line in ("line 3 of 0001-all\n", "line 9 of 0002-only\n", "line 27 of 0001-better\n", "CONFIG_A=y\n"):
@@ -124,7 +130,9 @@ def test_what_no_kernel_depends_on_makes_none_stale(project, file, old, new):
 
 def test_variants_with_the_same_patches_are_kernels_of_their_own(project):
     (project / "kernels" / "variants" / "better" / "series").unlink()
-    assert kernel_inputs_hash(project, variant(project, "better")) != kernel_inputs_hash(project, variant(project, "plain"))
+    assert kernel_inputs_hash(project, variant(project, "better")) != kernel_inputs_hash(
+        project, variant(project, "plain")
+    )
 
 
 def test_a_variant_does_not_change_the_base(project):

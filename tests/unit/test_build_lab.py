@@ -79,7 +79,10 @@ def test_each_missing_program_is_named_and_nothing_put_in_place(project):
     with pytest.raises(Faults) as caught:
         finish(project, made)
     assert caught.value.code == Exit.FAILED
-    assert [fault.what for fault in caught.value.faults] == ["/usr/bin/ITGSend is missing", "/usr/bin/python3 is missing"]
+    assert [fault.what for fault in caught.value.faults] == [
+        "/usr/bin/ITGSend is missing",
+        "/usr/bin/python3 is missing",
+    ]
     assert "vms/lab.yaml lists those to install" in str(caught.value)
     assert not (project / "build" / "lab").exists()
 
@@ -109,7 +112,9 @@ def test_only_what_the_recipe_says_counts(project, old, new, current):
 
 
 def test_a_bad_recipe_is_bad_input(project):
-    (project / "vms" / "lab.yaml").write_text(RECIPE.replace("suite: bookworm", "suit: bookworm").replace("/proc", "proc"))
+    (project / "vms" / "lab.yaml").write_text(
+        RECIPE.replace("suite: bookworm", "suit: bookworm").replace("/proc", "proc")
+    )
     with pytest.raises(Faults) as caught:
         is_current(project)
     assert caught.value.code == Exit.BAD_INPUT

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command from typing to table: results, repetition, resuming."""
+
+import json
+
+from pathwarp.manifest import file_hashes
+
+RUN = ("run", "--scenario", "silent", "--traffic", "single", "--runs", "1")
+# The console has wall-clock remarks of the host's side.
+CONSOLE = "logs/console.txt"
+
+
+def repeatable(folder) -> dict[str, str]:
+    return {name: digest for name, digest in file_hashes(folder).items() if name != CONSOLE}
+
+
+def test_make_runs_seals_and_prints_the_table(project):
+    done = project.make("scenario=silent", "variant=tlp-std,tlp-mp", "traffic=single", "runs=2")
+    assert done.returncode == 0, done.stderr
+    assert len(project.sealed()) == 4
+    table = done.stdout.partition("variant  traffic")[2].splitlines()
+    assert [line.split()[:3] for line in table[1:3]] == [["tlp-std", "single", "2"], ["tlp-mp", "single", "2"]]
+    # On this network, PTO = RTO = 213 ms, and the two differ by an RTO on the timer wheel.
+    assert "-216.0" in table[2]
+    assert f"results: {project.root / 'results' / 'silent'}" in done.stdout
+    again = project.make("scenario=silent", "variant=tlp-std,tlp-mp", "traffic=single", "runs=2")
+    assert again.returncode == 0
+    assert "4 of 4 trials are sealed already" in again.stdout
+    assert again.stdout.partition("variant  traffic")[2] == done.stdout.partition("variant  traffic")[2]
+
+
+def test_a_sealed_folder_says_what_it_was_made_from(project):
+    assert project.call(*RUN, "--variant", "tlp-mp")[0] == 0
+    (folder,) = project.sealed()
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert manifest["files"] == file_hashes(folder)
+    assert manifest["kernel"]["release"].endswith("-pathwarp-tlp-mp")
+    assert [patch["file"] for patch in manifest["kernel"]["patches"]][-1].startswith("kernels/variants/tlp-mp/")
+    assert manifest["lab"]["packages"]["d-itg"].startswith("2.8.1")
+    assert manifest["sysctls"]["server"]["net.mptcp.scheduler"] == "minrtt"
+    assert any("netem" in line and "delay 6ms" in line for line in manifest["qdiscs"]["access"])
+    assert {path.name for path in (folder / "captures").iterdir()} == {
+        f"{host}-{path}.pcap" for host in ("server", "client") for path in ("wlan", "4g")
+    }
+
+
+def test_the_same_trial_twice_is_the_same_to_the_byte(project):
+    assert project.call(*RUN)[0] == 0
+    first = {folder: repeatable(folder) for folder in project.sealed()}
+    assert project.call(*RUN, "--force", "--jobs", "1")[0] == 0
+    assert {folder: repeatable(folder) for folder in project.sealed()} == first
+
+
+def test_another_seed_is_another_trial(project):
+    assert project.call(*RUN, "--variant", "tlp-mp", "--runs", "2")[0] == 0
+    one, two = (repeatable(folder) for folder in project.sealed())
+    assert all(one[name] != two[name] for name in one if name.startswith("captures/"))
+
+
+def test_figures_are_drawn_from_sealed_trials(project):
+    assert project.call(*RUN)[0] == 0
+    status, output, _ = project.call("figures", "--scenario", "silent", "--traffic", "single")
+    assert status == 0
+    names = {line.rpartition("/")[2] for line in output.splitlines()}
+    assert {"bars-single.svg", "bars-single.png", "timing-single-tlp-mp.svg"} <= names
+
+
+def test_options_have_results_of_their_own(project):
+    for fail in ("interface-down", "address-removed"):
+        assert project.call(*RUN, "--variant", "tlp-mp", "--set", f"events.0.fail={fail}")[0] == 0
+    assert [folder.parts[-4] for folder in project.sealed()] == [
+        "silent+events.0.fail=address-removed",
+        "silent+events.0.fail=interface-down",
+    ]

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the command says and leaves behind when something is wrong."""
+
+import json
+import os
+import shutil
+import signal
+from pathlib import Path
+
+import pytest
+
+RUN = ("run", "--scenario", "silent", "--traffic", "single", "--runs", "1")
+
+
+def processes_below(folder: Path) -> list[str]:
+    """Command lines that name the folder."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            line = (entry / "cmdline").read_bytes().decode(errors="replace")
+        except OSError:
+            continue
+        if str(folder) in line and int(entry.name) != os.getpid():
+            found.append(line)
+    return found
+
+
+def replace_by_copy(project, name: str) -> Path:
+    """Make a part of the project that is linked to the checkout the test's own."""
+    place = project.root / name
+    source = place.resolve()
+    place.unlink()
+    shutil.copytree(source, place, symlinks=True)
+    return place
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interruption_leaves_what_is_sealed_and_nothing_else(project, number):
+    process = project.start(*RUN, "--runs", "40")
+    first = process.stdout.readline()
+    process.send_signal(number)
+    process.communicate()
+    assert first.startswith("[ 1/80]")
+    assert process.returncode == 130
+    assert project.unsealed() == []
+    assert processes_below(project.root) == []
+    sealed = {folder: (folder / "manifest.json").read_bytes() for folder in project.sealed()}
+    assert sealed
+    status, output, _ = project.call(*RUN, "--runs", "2")
+    assert status == 0
+    assert "trials are sealed already" in output
+    assert all((folder / "manifest.json").read_bytes() == manifest for folder, manifest in sealed.items())
+
+
+def test_a_killed_engine_takes_its_guests_along(project):
+    process = project.start(*RUN, "--runs", "40")
+    process.stdout.readline()
+    process.kill()
+    process.communicate()
+    assert project.call(*RUN)[0] == 0
+    assert project.unsealed() == []
+    assert processes_below(project.root) == []
+
+
+def test_a_guest_with_another_kernel_is_void(project):
+    build = project.root / "build"
+    build.unlink()
+    build.mkdir()
+    checkout = Path(__file__).parents[2] / "build"
+    for name in ("lab", "base", "downloads"):
+        if (checkout / name).exists():
+            (build / name).symlink_to(checkout / name)
+    shutil.copytree(checkout / "kernels", build / "kernels")
+    shutil.copy2(build / "kernels" / "mainline" / "uml" / "linux", build / "kernels" / "tlp-mp" / "uml" / "linux")
+    status, output, _ = project.call(*RUN, "--variant", "tlp-mp")
+    assert status == 1
+    assert "FAILED: the guest runs" in output
+    assert "pathwarp-mainline, not" in output
+    assert project.sealed() == []
+
+
+def test_a_trial_without_its_second_subflow_fails(project):
+    status, output, _ = project.call(*RUN, "--variant", "tlp-mp", "--set", "events.0.at=50 ms")
+    assert status == 1
+    assert "FAILED: no subflow on 4g before the first event" in output
+    assert project.sealed() == []
+
+
+def test_a_guest_that_fails_does_not_stop_the_others(project):
+    guest = replace_by_copy(project, "pathwarp") / "guest" / "init.py"
+    text = guest.read_text()
+    guest.write_text(
+        text.replace("    check_kernel(plan)\n", "    check_kernel(plan)\n        assert plan['seed'] != 1\n", 1)
+        if "        check_kernel(plan)\n" not in text
+        else text.replace(
+            "        check_kernel(plan)\n", "        check_kernel(plan)\n        assert plan['seed'] != 1\n"
+        )
+    )
+    status, output, _ = project.call(*RUN, "--variant", "tlp-mp", "--runs", "2")
+    assert status == 1
+    assert "seed 1: FAILED: AssertionError" in output
+    assert [json.loads((folder / "manifest.json").read_text())["seed"] for folder in project.sealed()] == [2]
+    assert (project.root / "results" / ".failed" / "silent" / "tlp-mp" / "single" / "seed-001").is_dir()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--scenario", "nonsense"), ["unknown scenario 'nonsense'", "silent"]),
+        (("--scenario", "silent", "--variant", "tlp-mq,xx"), ["'tlp-mq'", "'xx'", "tlp-mp"]),
+        (("--scenario", "silent", "--traffic", "doom"), ["'doom'", "single"]),
+        (("--scenario", "../../etc"), ["'../../etc'"]),
+        (("--scenario", "silent", "--set", "duration=8"), ["duration", "unit"]),
+        (("--scenario", "silent", "--set", "events.0.at=-3 s"), ["events.0.at", "-3 s"]),
+        (("--scenario", "silent", "--set", "events.0.path=dsl"), ["events.0.path", "dsl", "wlan"]),
+        (("--scenario", "silent", "--runs", "0", "--seed", "x", "--jobs", "99"), ["runs", "seed", "jobs"]),
+    ],
+)
+def test_bad_input_is_refused_with_all_its_faults(project, arguments, words):
+    status, output, errors = project.call("run", *arguments)
+    assert status == 2
+    assert output == ""
+    assert all(word in errors for word in words), errors
+    assert "Traceback" not in errors
+    assert not (project.root / "results").exists()
+
+
+def test_results_that_cannot_be_written_are_a_fault(project):
+    (project.root / "results").write_text("in the way")
+    status, _, errors = project.call(*RUN)
+    assert status == 2
+    assert "can't be written" in errors
+    assert (project.root / "results").read_text() == "in the way"
+
+
+def test_a_lab_root_without_ditg_is_named(project):
+    build = project.root / "build"
+    build.unlink()
+    shutil.copytree(Path(__file__).parents[2] / "build" / "kernels", build / "kernels")
+    lab = build / "lab"
+    shutil.copytree(Path(__file__).parents[2] / "build" / "lab", lab, symlinks=True)
+    (lab / "root" / "usr" / "bin" / "ITGSend").unlink()
+    status, _, errors = project.call("check", "--scenario", "silent")
+    assert status == 2
+    assert "ITGSend" in errors
