@@ -120,12 +120,11 @@ def figures(catalogue: Catalogue, **chosen: Any) -> None:
     selection = read_selection(faults, **chosen)
     if faults:
         raise Faults(faults)
-    from pathwarp.present.figures import make_figures
+    from pathwarp.present.figures import draw_figures
 
-    scenario, where = _results(catalogue, selection)
-    out_dir = where["results_dir"] / where["label"] / "figures"
-    for path in make_figures(scenario=scenario, out_dir=out_dir, **where):
-        click.echo(path)
+    scenario, results, folder = _results(catalogue, selection)
+    for path in draw_figures(scenario, results, folder / "figures"):
+        click.echo(_shown(path))
 
 
 @cli.group()
@@ -161,32 +160,35 @@ def lab(catalogue: Catalogue) -> None:
     prepare_lab(catalogue.root)
 
 
-def _results(catalogue: Catalogue, selection: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """The scenario, and which results are meant: those selected and, where they are sealed too, the baseline's."""
+def _results(
+    catalogue: Catalogue, selection: dict[str, Any], seeds: Sequence[int] | None = None
+) -> tuple[Any, Any, Path]:
+    """The scenario; the sealed trials selected and, where they are sealed too, the baseline's; the scenario's folder."""
     from pathwarp.load import load_experiment
+    from pathwarp.present.results import load_results
     from pathwarp.settings import label
 
     experiment = load_experiment(catalogue, **selection)
     scenario = experiment.scenario
-    return scenario, {
-        "results_dir": catalogue.root / "results",
-        "label": label(scenario.name, selection["settings"]),
-        "variants": list(dict.fromkeys([scenario.baseline, *experiment.variants])),
-        "traffics": list(experiment.workloads),
-    }
+    name = label(scenario.name, selection["settings"])
+    variants = list(dict.fromkeys([scenario.baseline, *experiment.variants]))
+    results = load_results(catalogue.root / "results", name, variants, list(experiment.workloads), seeds)
+    return scenario, results, catalogue.root / "results" / name
 
 
 def _print_table(
     catalogue: Catalogue, selection: dict[str, Any], metric: str | None = None, seeds: Sequence[int] | None = None
 ) -> None:
-    from pathwarp.present.results import load_results
     from pathwarp.present.table import render
 
-    scenario, where = _results(catalogue, selection)
-    name = where.pop("label")
-    results = load_results(scenario=name, seeds=seeds, **where)
-    text = render(results, metric or scenario.metrics[0], scenario.baseline, where["results_dir"] / name)
-    click.echo(text, nl=False)
+    scenario, results, folder = _results(catalogue, selection, seeds)
+    click.echo(render(results, metric or scenario.metrics[0], scenario.baseline, _shown(folder)), nl=False)
+
+
+def _shown(path: Path) -> Path:
+    """The path as seen from where the user is, when it lies below."""
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
 
 
 def main(arguments: Sequence[str]) -> int:

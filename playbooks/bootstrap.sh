@@ -6,9 +6,16 @@ set -eu
 
 venv=build/venv
 
+log=build/logs/bootstrap.log
+
 die() {
     echo "bootstrap: $*" >&2
     exit 1
+}
+
+die_of() {
+    tail -n 5 "$log" | sed 's/^/    /' >&2
+    die "$*; all of it is in $log"
 }
 
 # A copy of a file stands for what it asked for, and is made when all of that is there.
@@ -42,7 +49,7 @@ install_python() {
     echo "bootstrap: installing python3-venv" >&2
     {
         $as_root apt-get update && $as_root apt-get install --yes --no-install-recommends python3-venv
-    } >build/logs/bootstrap.log 2>&1 </dev/null || die "python3-venv can't be installed; see build/logs/bootstrap.log"
+    } >"$log" 2>&1 </dev/null || die_of "the package python3-venv can't be installed"
 }
 
 create() {
@@ -53,13 +60,13 @@ create() {
     fi
     echo "bootstrap: making a Python environment in $venv" >&2
     rm -rf "$venv"
-    "$python" -m venv "$venv" >build/logs/bootstrap.log 2>&1 || die "venv failed; see build/logs/bootstrap.log"
+    "$python" -m venv "$venv" >"$log" 2>&1 || die_of "the Python environment can't be made"
     mkdir "$venv/installed"
 }
 
 install() {
     "$venv/bin/python" -m pip install --disable-pip-version-check --no-input --requirement "$1" \
-        >>build/logs/bootstrap.log 2>&1 || die "pip can't install $1; see build/logs/bootstrap.log"
+        >>"$log" 2>&1 || die_of "pip can't install what $1 asks for"
     cp "$1" "$venv/installed/$1"
 }
 

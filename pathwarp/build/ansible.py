@@ -18,6 +18,7 @@ from pathwarp.faults import Exit, Faults
 # A task that takes longer than this is worth a line.
 PATIENCE_S = 1.0
 LAST_LINES = 15
+MOST_LINES = 40
 
 TASK = re.compile(r"TASK \[(?:.+ : )?(?P<name>.+?)\] \**")
 FAILURE = re.compile(r"(?:fatal|failed): \[.+?\].*? => (?P<result>\{.*\})")
@@ -100,13 +101,15 @@ def _explain(failure: tuple[str, dict] | None, command: Sequence[str], log: Path
         what = "\n".join(["Ansible failed; its last lines:", *(f"    {line}" for line in lines)])
         return Faults.one("preparation", what, hint=f"the command was: {shlex.join(command)}", code=Exit.FAILED)
     task, result = failure
-    said = str(result.get("stderr") or result.get("stdout") or result.get("msg") or "no reason is given").strip()
     if "cmd" not in result:
-        return Faults.one(task, str(result.get("msg", said)), hint=f"all of it is in {log}", code=Exit.FAILED)
+        # A playbook's own words (the module `fail`) say all there is; other modules' are for those who read the log.
+        hint = "" if result.keys() <= {"changed", "msg"} else f"all of Ansible's output is in {log}"
+        return Faults.one("preparation", str(result.get("msg", task)), hint=hint, code=Exit.FAILED)
+    said = str(result.get("stderr") or result.get("stdout") or result.get("msg")).strip().splitlines()
     ran = result["cmd"] if isinstance(result["cmd"], str) else shlex.join(map(str, result["cmd"]))
-    what = "\n".join(["failed:", *(f"    {line}" for line in said.splitlines()[-LAST_LINES - 5 :])])
+    what = "\n".join([f"failed: {task}", *(f"    {line}" for line in said[-MOST_LINES:])])
     hint = f"the command was: {ran}\n    all of Ansible's output is in {log}"
-    return Faults.one(task, what, hint=hint, code=Exit.FAILED)
+    return Faults.one("preparation", what, hint=hint, code=Exit.FAILED)
 
 
 def _end(process: subprocess.Popen) -> None:

@@ -49,7 +49,7 @@ class Estimate:
     def expected_rto_jiffies(self, rounds: int) -> int:
         """RTO = s + max(200 ms, 4 v) after this many round trips of equal length (tcp_rtt_estimator, __tcp_set_rto).
 
-        The first sample m sets 4 v to 2 m; while that is above the 200 ms that Linux has for a minimum, each round takes
+        The first sample m sets 4 v to 2 m; while that is above the 200 ms that are Linux' minimum, each round takes
         a quarter off the difference. (ss shows the mean deviation in v's place, so v itself can't be read from there.)
         """
         four_v_us = max(200_000, 2 * round(self.srtt_us))

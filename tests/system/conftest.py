@@ -37,6 +37,8 @@ class Project:
     def make(self, *arguments: str) -> subprocess.CompletedProcess:
         """Run make in the project folder."""
         environment = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
+        # The engine is a link to the checkout, which it would take for the project.
+        environment["PATHWARP_ROOT"] = str(self.root)
         command = ["make", *arguments]
         return subprocess.run(
             command,

@@ -10,11 +10,13 @@ import time
 from pathlib import Path
 
 import pytest
+import yaml
 
 from pathwarp.build import ansible
 from pathwarp.faults import Exit, Faults
 
-SAVED = Path(__file__).parents[1] / "golden" / "build"
+ROOT = Path(__file__).parents[2]
+SAVED = ROOT / "tests" / "golden" / "build"
 
 
 def play(tmp_path, *lines, status=0, before=""):
@@ -43,9 +45,12 @@ def test_all_output_goes_to_the_log_and_none_to_the_user(tmp_path, capfd):
 
 
 def test_a_task_that_takes_its_time_is_announced_once(tmp_path, capfd, monkeypatch):
-    monkeypatch.setattr(ansible, "PATIENCE_S", 0.05)
-    slow = "def print(line, flush):\n sys.stdout.write(line + '\\n'); sys.stdout.flush(); time.sleep(0.2 * line.startswith('s'))"
-    play(tmp_path, "TASK [quick.] ***", "ok", "TASK [Build it.] ***", "s1", "s2", "TASK [quick.] ***", before=slow)
+    monkeypatch.setattr(ansible, "PATIENCE_S", 0.4)
+    slow = (
+        "quick = print\ndef print(line, flush):\n quick(line, flush=True)\n time.sleep(1.2 * line.startswith('slow'))"
+    )
+    lines = ["TASK [Find it.] ***", "ok", "TASK [x : Build it.] ***", "slow 1", "slow 2", "TASK [Find more.] ***", "ok"]
+    play(tmp_path, *lines, before=slow)
     assert capfd.readouterr().err == "  Build it.\n"
 
 
@@ -83,8 +88,24 @@ def test_an_interrupt_ends_all_that_was_started_also_in_sessions_of_its_own(tmp_
 
 
 def test_the_playbooks_are_what_ansible_takes():
-    root = Path(__file__).parents[2]
     command = [sys.executable, "-m", "ansible", "playbook", "--syntax-check", "playbooks/site.yml"]
-    environment = {**os.environ, "ANSIBLE_CONFIG": str(root / "playbooks" / "ansible.cfg"), "LC_ALL": "C.UTF-8"}
-    result = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
+    environment = {**os.environ, "ANSIBLE_CONFIG": str(ROOT / "playbooks" / "ansible.cfg"), "LC_ALL": "C.UTF-8"}
+    result = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
+
+
+def tasks_in(entries):
+    for entry in entries:
+        yield entry
+        for part in ("tasks", "block", "rescue", "always"):
+            yield from tasks_in(entry.get(part, []))
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "playbooks").rglob("*.yml")), ids=lambda path: path.name)
+def test_every_task_says_what_it_does_and_uses_what_ansible_brings(path):
+    for entry in tasks_in(yaml.safe_load(path.read_text())):
+        assert entry["name"][0].isupper(), entry["name"]
+        assert entry["name"].endswith("."), entry["name"]
+        modules = {key for key in entry if "." in key}
+        assert all(module.startswith("ansible.builtin.") for module in modules)
+        assert "shell" not in entry
