@@ -12,12 +12,25 @@ from pathwarp.runfolder import RAW_FOLDERS
 from pathwarp.trial import TIME_MODES, Trial
 
 FORMAT = 1
+METRICS = "metrics.json"
 
 
 def file_hashes(folder: Path) -> dict[str, str]:
     """SHA-256 of every raw file, by its name relative to the run folder."""
     files = sorted(file for name in RAW_FOLDERS for file in (folder / name).rglob("*") if file.is_file())
     return {str(file.relative_to(folder)): _sha256(file) for file in files}
+
+
+def one_hash(files: Mapping[str, str]) -> str:
+    """One SHA-256 over all: that of the lines which sha256sum prints for the files in the order of their names."""
+    lines = (f"{digest}  {name}\n" for name, digest in sorted(files.items()))
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+def own_hash(record: Mapping[str, Any]) -> str:
+    """SHA-256 of a manifest without the line that states it."""
+    rest = {key: value for key, value in record.items() if key != "manifest_sha256"}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
 
 
 def _sha256(file: Path) -> str:
@@ -28,9 +41,10 @@ def _sha256(file: Path) -> str:
 def manifest(
     trial: Trial, trial_id: str, hashes: Mapping[str, str], kernel: dict, lab: dict, folder: Path, wall_s: float
 ) -> dict[str, Any]:
-    """The manifest of a finished trial; `kernel` and `lab` are the build records (`build.json`, `lab.json`)."""
+    """The manifest of a measured trial; `kernel` and `lab` are the build records (`build.json`, `lab.json`)."""
     guest = json.loads((folder / "logs" / "guest.json").read_text())
-    return {
+    files = file_hashes(folder)
+    record = {
         "format": FORMAT,
         "trial_id": trial_id,
         "scenario": trial.scenario.model_dump(mode="json"),
@@ -53,5 +67,8 @@ def manifest(
         "tools": {"python": platform.python_version()},
         "virtual_s": trial.scenario.duration_ns / 1e9,
         "wall_s": round(wall_s, 3),
-        "files": file_hashes(folder),
+        "files": files,
+        "files_sha256": one_hash(files),
+        "measured": {METRICS: _sha256(folder / METRICS)},
     }
+    return {**record, "manifest_sha256": own_hash(record)}

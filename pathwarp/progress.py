@@ -2,6 +2,7 @@
 """How far the trials are: a bar on a terminal, plain lines elsewhere."""
 
 import sys
+from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -10,10 +11,14 @@ if TYPE_CHECKING:
 
 
 class Progress:
-    """Reports each trial as it ends; on a terminal a bar stays below the lines."""
+    """Reports each trial as it ends; on a terminal a bar stays below the lines.
 
-    def __init__(self, total: int, sealed: int) -> None:
+    `describe` has the words for the outcome of a trial that did not fail.
+    """
+
+    def __init__(self, total: int, sealed: int, describe: "Callable[[Outcome], str]") -> None:
         self.total = total
+        self.describe = describe
         self.done = 0
         self._bar = None
         if sealed:
@@ -38,15 +43,8 @@ class Progress:
     def report(self, outcome: "Outcome") -> None:
         """Say how a trial went, in one line (more when it failed)."""
         self.done += 1
-        trial = outcome.job.trial
-        name = f"{trial.scenario.name} {trial.variant.name} {trial.workload.name} seed {trial.seed}"
-        if outcome.reason:
-            text = f"FAILED: {outcome.reason}"
-        else:
-            metric = trial.scenario.metrics[0]
-            value = outcome.metrics[metric]
-            text = f"{metric} {'none' if value is None else f'{value:.3f}'}, {outcome.wall_s:.1f} s"
-        line = f"[{self.done:{len(str(self.total))}}/{self.total}] {name}: {text}"
+        text = f"FAILED: {outcome.reason}" if outcome.reason else self.describe(outcome)
+        line = f"[{self.done:{len(str(self.total))}}/{self.total}] {outcome.job.trial.title}: {text}"
         if self._bar:
             self._bar.console.print(line, markup=False, highlight=False, soft_wrap=True)
             self._bar.advance(self._task)

@@ -4,6 +4,7 @@
 results/.in-progress/ID-PID/      a trial at work; the process that owns it holds a lock on the folder
 results/.failed/SCENARIO/…        what the last failed attempt at a trial left, for finding out why
 results/.replaced/SCENARIO/…      what was sealed before with other inputs
+results/.differs/SCENARIO/…       what a verification got that is not what is sealed
 results/SCENARIO/…/seed-NNN/      sealed
 """
 
@@ -24,6 +25,7 @@ RAW_FOLDERS = ("captures", "logs")
 _IN_PROGRESS = ".in-progress"
 _FAILED = ".failed"
 _REPLACED = ".replaced"
+_DIFFERS = ".differs"
 _ID_DIGITS = 12
 
 
@@ -113,7 +115,16 @@ def _replace(results: Path, final: Path) -> None:
 
 def keep_failed(results: Path, folder: Path, final: Path) -> Path:
     """Move a failed trial's files aside, where nothing takes them for a result; returns the place."""
-    place = results / _FAILED / final.relative_to(results)
+    return _keep(results, _FAILED, folder, final)
+
+
+def keep_different(results: Path, folder: Path, final: Path) -> Path:
+    """Move the files of a trial that came out otherwise than it is sealed aside; returns the place."""
+    return _keep(results, _DIFFERS, folder, final)
+
+
+def _keep(results: Path, where: str, folder: Path, final: Path) -> Path:
+    place = results / where / final.relative_to(results)
     shutil.rmtree(place, ignore_errors=True)
     place.parent.mkdir(parents=True, exist_ok=True)
     folder.rename(place)

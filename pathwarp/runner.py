@@ -8,13 +8,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from multiprocessing.connection import wait
 from pathlib import Path
+from typing import Any
 
 from pathwarp import runfolder
 from pathwarp.build import kernel, lab, prepare
 from pathwarp.build.stamp import hash_parts
 from pathwarp.progress import Progress
 from pathwarp.trial import Trial
-from pathwarp.worker import Job, Outcome, serve
+from pathwarp.worker import Job, Outcome, measure_and_seal, serve
 
 _BOOT_FILES = ("uml.yaml", "uml-start.sh")
 
@@ -24,16 +25,28 @@ def run_trials(root: Path, trials: Sequence[Trial], jobs: int, force: bool = Fal
 
     Raises Faults when results can't be written or a build fails; KeyboardInterrupt once all guests are gone.
     """
+    work = make_jobs(root, trials, measure_and_seal)
+    todo = [job for job in work if force or runfolder.sealed_id(job.final) != job.trial_id]
+    with Progress(len(todo), len(work) - len(todo), headline) as progress:
+        return run_jobs(todo, jobs, progress.report)
+
+
+def make_jobs(root: Path, trials: Sequence[Trial], finish: Callable[[Job, Path, float], Any]) -> list[Job]:
+    """Prepare what the trials need and return the jobs of running and finishing them; Faults as of `run_trials`."""
     results = root / "results"
     runfolder.check_writable(results)
     runfolder.sweep(results)
     variants = {trial.variant.name: trial.variant for trial in trials}
     prepare.ensure(root, list(variants.values()), trials[0].backend)
     guest = guest_hash(root)
-    work = [_job(root, trial, guest) for trial in trials]
-    todo = [job for job in work if force or runfolder.sealed_id(job.final) != job.trial_id]
-    with Progress(len(todo), len(work) - len(todo)) as progress:
-        return _run(todo, min(jobs, len(todo)), progress.report) if todo else 0
+    return [_job(root, trial, guest, finish) for trial in trials]
+
+
+def headline(outcome: Outcome) -> str:
+    """What a sealed trial says of its scenario's first metric."""
+    metric = outcome.job.trial.scenario.metrics[0]
+    value = outcome.result[metric]
+    return f"{metric} {'none' if value is None else f'{value:.3f}'}, {outcome.wall_s:.1f} s"
 
 
 def guest_hash(root: Path) -> str:
@@ -42,7 +55,7 @@ def guest_hash(root: Path) -> str:
     return hash_parts((file.name, file.read_bytes()) for file in files)
 
 
-def _job(root: Path, trial: Trial, guest: str) -> Job:
+def _job(root: Path, trial: Trial, guest: str, finish: Callable[[Job, Path, float], Any]) -> Job:
     name, backend = trial.variant.name, trial.backend
     kernel_record, lab_record = kernel.read_build(root, name, backend), lab.read_lab(root)
     hashes = {
@@ -50,7 +63,8 @@ def _job(root: Path, trial: Trial, guest: str) -> Job:
         "lab": lab_record["packages_sha256"],
         "guest": guest,
     }
-    return Job(trial, trial.id(hashes), hashes, kernel.kernel_dir(root, name, backend), kernel_record, lab_record, root)
+    folder = kernel.kernel_dir(root, name, backend)
+    return Job(trial, trial.id(hashes), hashes, folder, kernel_record, lab_record, root, finish)
 
 
 class _Worker:
@@ -98,7 +112,13 @@ def _stop_signals() -> Iterator[None]:
         signal.signal(signal.SIGTERM, previous)
 
 
-def _run(jobs: Sequence[Job], number: int, report: Callable[[Outcome], None]) -> int:
+def run_jobs(jobs: Sequence[Job], number: int, report: Callable[[Outcome], None]) -> int:
+    """Do the jobs, `number` at a time, and report each as it ends; how many failed.
+
+    Raises KeyboardInterrupt once all guests are gone.
+    """
+    if not jobs:
+        return 0
     failed = 0
     queue = iter(jobs)
     workers: list[_Worker] = []

@@ -77,6 +77,11 @@ class Trial:
         scenario = label(self.scenario.name, self.settings)
         return Path("results", scenario, self.variant.name, self.workload.name, f"seed-{self.seed:03d}")
 
+    @property
+    def title(self) -> str:
+        """Which trial it is, in a line."""
+        return f"{self.scenario.name} {self.variant.name} {self.workload.name} seed {self.seed}"
+
     @cached_property
     def sysctls(self) -> dict[str, str]:
         """What both hosts set: what every guest does, the scenario's on top of it, the variant's on top of both."""

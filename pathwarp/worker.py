@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One trial from an empty folder to a sealed one, in a process that is bound to a CPU of its own."""
+"""One trial from an empty folder to its raw files and what becomes of them, in a process bound to a CPU of its own."""
 
 import errno
 import json
 import os
 import signal
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Any
 
 from pathwarp import runfolder
 from pathwarp.backend.uml import GuestFailed, Uml, die_with_parent, last_lines
@@ -20,7 +21,11 @@ from pathwarp.trial import Trial
 
 @dataclass(frozen=True)
 class Job:
-    """A trial with all that it takes to run it: its id, the input hashes, the kernel's folder, the build records."""
+    """A trial with all that it takes to run it: its id, the input hashes, the kernel's folder, the build records.
+
+    `finish` gets the job, the folder with the raw files and when the work on them began (monotonic s): it seals them, or
+    compares them with sealed ones. What it returns is the outcome's result.
+    """
 
     trial: Trial
     trial_id: str
@@ -29,6 +34,7 @@ class Job:
     kernel_record: dict
     lab_record: dict
     root: Path
+    finish: Callable[["Job", Path, float], Any]
 
     @property
     def final(self) -> Path:
@@ -37,11 +43,11 @@ class Job:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a trial went: its metrics, or why it failed."""
+    """How a trial went: what its job's `finish` returned, or why it failed."""
 
     job: Job
     wall_s: float
-    metrics: dict | None = None
+    result: Any = None
     reason: str = ""
 
 
@@ -59,14 +65,15 @@ def serve(cpu: int, jobs: Connection) -> None:
 
 
 def perform(job: Job) -> Outcome:
-    """Run, measure and seal one trial."""
+    """Run one trial and finish it as its job says."""
     started = time.monotonic()
     results = job.root / "results"
     try:
         with runfolder.in_progress(results, job.trial_id) as folder:
             try:
-                metrics = _perform_in(job, folder, started)
-                return Outcome(job, time.monotonic() - started, metrics)
+                emulate(job, folder)
+                result = job.finish(job, folder, started)
+                return Outcome(job, time.monotonic() - started, result)
             except GuestFailed as failure:
                 place = runfolder.keep_failed(results, folder, job.final)
                 reason = f"{failure}\n    see {place.relative_to(job.root)}"
@@ -79,9 +86,8 @@ def perform(job: Job) -> Outcome:
     return Outcome(job, time.monotonic() - started, reason=reason)
 
 
-def _perform_in(job: Job, folder: Path, started: float) -> dict:
-    from pathwarp.measure.metrics import write_metrics
-
+def emulate(job: Job, folder: Path) -> None:
+    """Fill a run folder with a trial's raw files; GuestFailed when the guest doesn't say that it did all of it."""
     trial = job.trial
     _write_orders(job, folder / "logs")
     Uml(job.root).run(job.kernel, folder, trial.seed, trial.scenario.duration_ns / 1e9)
@@ -89,9 +95,15 @@ def _perform_in(job: Job, folder: Path, started: float) -> dict:
     if guest["status"] != "done":
         console = "" if guest["status"] == "void" else last_lines(folder)
         raise GuestFailed(f"{guest.get('reason', 'the guest gives no reason')}{console}")
+
+
+def measure_and_seal(job: Job, folder: Path, started: float) -> dict:
+    """Seal a trial's raw files with what was measured from them; returns the metrics."""
+    from pathwarp.measure.metrics import write_metrics
+
     metrics = write_metrics(folder)
     record = manifest(
-        trial, job.trial_id, job.hashes, job.kernel_record, job.lab_record, folder, time.monotonic() - started
+        job.trial, job.trial_id, job.hashes, job.kernel_record, job.lab_record, folder, time.monotonic() - started
     )
     runfolder.seal(job.root / "results", folder, job.final, record)
     return metrics

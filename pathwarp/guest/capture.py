@@ -7,6 +7,7 @@ import subprocess
 import time
 from pathlib import Path
 
+from namespaces import inside
 from network import Network
 
 # The kernel hands packets to tcpdump in blocks, a block that isn't full after a second (libpcap's timeout of tcpdump).
@@ -23,9 +24,8 @@ class Captures:
                 name = f"{host}-{path}"
                 command = ["tcpdump", "-i", path, "-s", str(snap_bytes), "-n", "-Z", "root", "-B", "16384"]
                 command += ["--time-stamp-precision=nano", "-w", str(folder / f"{name}.pcap"), "ip"]
-                self._processes[name] = subprocess.Popen(
-                    ["mnexec", "-a", str(node.pid), *command], stderr=subprocess.PIPE, text=True
-                )
+                with inside(node.pid):
+                    self._processes[name] = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
         for name, process in self._processes.items():
             line = process.stderr.readline()
             while "listening on" not in line:

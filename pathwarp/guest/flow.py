@@ -39,10 +39,8 @@ class Flow:
         wrapper = ["mptcpize", "run"] if self.plan["transport"] == "mptcp" else []
         log = open(self.folder / f"{host}-output.txt", "w")  # noqa: SIM115, closed in stop
         self._logs.append(log)
-        node = self.network.hosts[host]
-        return subprocess.Popen(
-            ["mnexec", "-a", str(node.pid), *wrapper, *command], stdin=subprocess.DEVNULL, stdout=log, stderr=log
-        )
+        with inside(self.network.hosts[host].pid):
+            return subprocess.Popen([*wrapper, *command], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
     def _await_listener(self) -> None:
         """Wait until the receiver's signalling port is open."""

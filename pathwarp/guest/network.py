@@ -9,6 +9,7 @@ from mininet.log import setLogLevel
 from mininet.node import Node
 
 import kernel
+import offload
 import shaping
 from namespaces import inside
 
@@ -36,10 +37,9 @@ class Network:
             self.shape(path)
 
     def run(self, node: Node, command: Sequence[str], text: str = "") -> str:
-        """Run a command in a node's namespaces and return what it prints; RuntimeError when it fails."""
-        done = subprocess.run(
-            ["mnexec", "-a", str(node.pid), *command], input=text, capture_output=True, text=True, check=False
-        )
+        """Run a command in a node's network namespace and return what it prints; RuntimeError when it fails."""
+        with inside(node.pid):
+            done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise RuntimeError(f"{node.name}: {' '.join(command)}: {done.stderr.strip() or done.stdout.strip()}{text}")
         return done.stdout
@@ -50,16 +50,14 @@ class Network:
             self.run(node, [tool, "-batch", "-"], "\n".join(lines) + "\n")
 
     def _connect(self, path: dict) -> None:
-        """Join both hosts to the path's middle node; no interface may merge packets, or netem would count many as one."""
+        """Join both hosts to the path's middle node. No interface may merge packets: netem would take many for one."""
         middle = self.middles[path["name"]]
         for host in self.hosts.values():
             macs = self._macs(host.name, path)
             Link(host, middle, intfName1=path["name"], intfName2=host.name, addr1=macs[0], addr2=macs[1], fast=True)
             for node, interface in ((host, path["name"]), (middle, host.name)):
-                self.run(
-                    node,
-                    ["ethtool", "-K", interface, "tso", "off", "gso", "off", "gro", "off", "tx", "off", "rx", "off"],
-                )
+                with inside(node.pid):
+                    offload.switch_off(interface)
         self.batch(
             middle,
             "ip",

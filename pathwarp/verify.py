@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Run sealed trials again and compare what comes out with what is sealed, byte by byte."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pathwarp import runfolder
+from pathwarp.changes import changed_inputs
+from pathwarp.faults import Fault, Faults
+from pathwarp.manifest import file_hashes, one_hash
+from pathwarp.progress import Progress
+from pathwarp.runner import make_jobs, run_jobs
+from pathwarp.trial import Trial
+from pathwarp.worker import Job, Outcome
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a repeated trial came to: how many raw files, one SHA-256 over all of them, and what differs, in words."""
+
+    files: int
+    sha256: str
+    differences: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        if not self.differences:
+            return f"equal to the byte, {self.files} files, SHA-256 over all {self.sha256}"
+        return "\n    ".join(("DIFFERENT", *self.differences))
+
+
+def verify_trials(root: Path, trials: Sequence[Trial], jobs: int) -> int:
+    """Run the trials again, compare each with its sealed files and say what came of it; how many did not hold.
+
+    What is sealed stays as it is. A trial whose inputs changed since it was sealed is not run; what changed is said.
+    Raises Faults when a trial is not sealed, or as `run_trials` does.
+    """
+    faults = [fault for trial in trials for fault in _unsealed(root, trial)]
+    if faults:
+        raise Faults(faults)
+    work = make_jobs(root, trials, compare)
+    same = [job for job in work if runfolder.sealed_id(job.final) == job.trial_id]
+    for job in work:
+        if job not in same:
+            click.echo(_changed(job))
+    different = []
+
+    def describe(outcome: Outcome) -> str:
+        if outcome.result.differences:
+            different.append(outcome)
+        return str(outcome.result)
+
+    with Progress(len(same), 0, describe) as progress:
+        failed = run_jobs(same, jobs, progress.report)
+    held = len(same) - failed - len(different)
+    click.echo(f"{held} of {len(work)} trial{'s' if len(work) > 1 else ''} verified")
+    return len(work) - held
+
+
+def compare(job: Job, folder: Path, started: float) -> Verdict:
+    """Compare a finished trial's raw files with the sealed ones; where they differ, keep the new ones for `diff`."""
+    now, there = file_hashes(folder), file_hashes(job.final)
+    manifest = json.loads((job.final / runfolder.MANIFEST).read_text())
+    unequal = sorted(name for name in {*now, *there} if now.get(name) != there.get(name))
+    if not unequal:
+        return Verdict(len(now), one_hash(now))
+    lines = [f"{len(unequal)} of {len({*now, *there})} files: {', '.join(unequal)}"]
+    damaged = [name for name in unequal if there.get(name) != manifest["files"].get(name)]
+    if damaged:
+        lines.append(f"damaged since they were sealed, says the manifest: {', '.join(damaged)}")
+    if now == manifest["files"]:
+        lines.append("the repeated trial is what the manifest says; remove the damaged folder and run the trial")
+        return Verdict(len(now), one_hash(now), tuple(lines))
+    from pathwarp.difference import first_difference
+
+    first = first_difference(job.final, folder, [name for name in unequal if name not in damaged] or unequal)
+    lines += first.lines(_flow_start_ns(folder))
+    place = runfolder.keep_different(job.root / "results", folder, job.final)
+    lines.append(f"to compare: make diff a={job.trial.folder} b={place.relative_to(job.root)}")
+    return Verdict(len(now), one_hash(now), tuple(lines))
+
+
+def _unsealed(root: Path, trial: Trial) -> list[Fault]:
+    folder = root / trial.folder
+    found = runfolder.sealed_id(folder)
+    if found is None:
+        hint = f"run it first: make scenario={trial.scenario.name} variant={trial.variant.name}"
+        return [Fault(str(trial.folder), "is not sealed, so there is nothing to compare with", hint=hint)]
+    if not found:
+        hint = "remove the folder and run the trial again"
+        return [Fault(str(trial.folder), f"its {runfolder.MANIFEST} can't be read", hint=hint)]
+    return []
+
+
+def _changed(job: Job) -> str:
+    manifest: dict[str, Any] = json.loads((job.final / runfolder.MANIFEST).read_text())
+    lines = changed_inputs(job, manifest, job.final) or ["what makes up a trial's id"]
+    head = f"{job.trial.title}: can't be verified, its inputs changed:"
+    return "\n    ".join((head, *lines, "`make scenario=…` runs it with the inputs of now"))
+
+
+def _flow_start_ns(folder: Path) -> int:
+    return int(json.loads((folder / "logs" / "guest.json").read_text())["flow_start_ns"])
