@@ -5,7 +5,7 @@
 
 # What the user gives on the command line goes to the engine as it is, in the environment: neither make nor a shell looks
 # into it, whatever quotes and dollars it holds.
-OPTIONS := scenario variant traffic runs seed backend jobs force metric set
+OPTIONS := scenario variant traffic runs seed backend jobs force metric set times a b out
 given = $(if $(filter command,$(origin $1)),$(value $1))
 unexport $(OPTIONS)
 MAKEOVERRIDES :=
@@ -19,6 +19,10 @@ export PATHWARP_JOBS := $(call given,jobs)
 export PATHWARP_FORCE := $(call given,force)
 export PATHWARP_METRIC := $(call given,metric)
 export PATHWARP_SET := $(call given,set)
+export PATHWARP_TIMES := $(call given,times)
+export PATHWARP_A := $(call given,a)
+export PATHWARP_B := $(call given,b)
+export PATHWARP_OUT := $(call given,out)
 
 # Make has one exit status of its own for all that can fail, 2. The engine has two: 1 for a failed trial or build, 2 for
 # bad input. So make runs as with --question, where it ends with 1 when there is something left to do, and recipes that
@@ -33,9 +37,12 @@ run := run
 list := list
 figures := figures
 table := table
+verify := verify
+diff := diff
+check-results := check-results
 kernels := build kernels
 lab := build lab
-VERBS := run list figures table kernels lab
+VERBS := run list figures table verify diff check-results kernels lab
 
 .PHONY: help test clean $(VERBS) $(VERBS:%=engine-%)
 
@@ -47,8 +54,8 @@ $(VERBS:%=engine-%): engine-%:
 
 test:
 	$(always)@playbooks/bootstrap.sh requirements.txt requirements-test.txt
-	$(always)@playbooks/engine.sh $(failed) build lab
-	$(always)@playbooks/engine.sh $(failed) build kernels
+	$(always)@build/venv/bin/python -m pathwarp build lab
+	$(always)@build/venv/bin/python -m pathwarp build kernels
 	$(always)@build/venv/bin/python -m pytest tests
 
 clean:
@@ -62,6 +69,9 @@ make scenario=NAME [variant=A,B|all] [traffic=A,B|all]   run the trials and prin
 make list                        scenarios, variants, traffic and topologies
 make table scenario=NAME         the table of what is sealed    [metric=KEY]
 make figures scenario=NAME       the figures of what is sealed
+make verify scenario=NAME        run what is sealed again: is it the same to the byte?    [variant=…] [runs=N] [times=N]
+make diff a=FOLDER b=FOLDER      the first packet in which two run folders differ    [out=FOLDER]
+make check-results               hash what is sealed again: is it as it was?    [scenario=NAME]
 make kernels [variant=A,B|all]   build the kernels that are not up to date
 make lab                         build the guests' root file system if it is not up to date
 make test                        prepare everything and run all tests

@@ -70,7 +70,10 @@ def list_(catalogue: Catalogue) -> None:
 def run(
     catalogue: Catalogue, runs: str | None, seed: str | None, backend: str, jobs: str | None, force: bool, **chosen: Any
 ) -> Exit:
-    """Run the trials of a scenario that are not sealed yet, and print what all of them say."""
+    """Run the trials of a scenario that are not sealed yet, and print what all of them say.
+
+    The scenario's baseline is run as well, asked for or not: a variant says something by its difference.
+    """
     from pathwarp.trial import LARGEST_SEED, MOST_RUNS, Request, plan_trials
 
     faults: list[Fault] = []
@@ -84,7 +87,7 @@ def run(
     numbers = {name: number for name, number in numbers.items() if number}
     trials = []
     with gather(faults):
-        trials = plan_trials(Request(catalogue.root, backend=backend, **selection, **numbers))
+        trials = plan_trials(Request(catalogue.root, backend=backend, with_baseline=True, **selection, **numbers))
     if faults:
         raise Faults(faults)
     from pathwarp.runner import run_trials

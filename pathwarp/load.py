@@ -47,10 +47,11 @@ def load_experiment(
     variants: tuple[str, ...] = (),
     traffic: tuple[str, ...] = (),
     settings: tuple[Setting, ...] = (),
+    with_baseline: bool = False,
 ) -> Experiment:
     """Load a scenario; no variants or traffic means the scenario's own, `all` every one there is.
 
-    Traffic `all` is the scenario's whole list. Raises Faults with all that is wrong in any of the files.
+    Traffic `all` is the scenario's whole list. `with_baseline` puts the scenario's baseline first, asked for or not. Raises Faults with all that is wrong in any of the files.
     """
     faults: list[Fault] = []
     file = topology_file = model = topology = pinned = None
@@ -69,6 +70,8 @@ def load_experiment(
             model = _model(file, Scenario, scenario)
         faults += scenario_faults(file, topology_file, catalogue)
     wanted_variants = _wanted(variants, catalogue.names(VARIANT), [data.get("variants")])
+    if with_baseline and isinstance(data.get("baseline"), str):
+        wanted_variants = list(dict.fromkeys([data["baseline"], *wanted_variants]))
     wanted_traffic = _wanted(traffic, data.get("traffic"), [data.get("default-traffic"), data.get("traffic")])
     loaded_variants, loaded_workloads = {}, {}
     for name in _known(catalogue, VARIANT, wanted_variants, variants, faults):

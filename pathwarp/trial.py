@@ -42,6 +42,7 @@ class Request:
     runs: int | None = None
     backend: str = "uml"
     settings: tuple[Setting, ...] = ()
+    with_baseline: bool = False
 
 
 @dataclass(frozen=True)
@@ -161,7 +162,7 @@ def plan_trials(request: Request) -> list[Trial]:
     experiment = None
     with gather(faults):
         names = (request.scenario, request.variants, request.traffic, request.settings)
-        experiment = load_experiment(catalogue, *names)
+        experiment = load_experiment(catalogue, *names, with_baseline=request.with_baseline)
     if faults:
         raise Faults(faults)
     runs = request.runs or experiment.scenario.runs

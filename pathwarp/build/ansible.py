@@ -76,7 +76,7 @@ def run(command: Sequence[str], folder: Path, environment: Mapping[str, str], lo
             _end(process)
             raise
     if status:
-        raise _explain(watcher.failure, command, log.relative_to(folder), log.read_bytes())
+        raise _explain(watcher.failure, status, command, log)
 
 
 def _chunks(source: int, watcher: Watcher) -> Iterator[bytes]:
@@ -95,20 +95,22 @@ def _chunks(source: int, watcher: Watcher) -> Iterator[bytes]:
         yield chunk
 
 
-def _explain(failure: tuple[str, dict] | None, command: Sequence[str], log: Path, output: bytes) -> Faults:
+def _explain(failure: tuple[str, dict] | None, status: int, command: Sequence[str], log: Path) -> Faults:
+    log_name = "/".join(log.parts[-3:])
     if failure is None:
-        lines = output.decode(errors="replace").splitlines()[-LAST_LINES:]
-        what = "\n".join(["Ansible failed; its last lines:", *(f"    {line}" for line in lines)])
+        ended = f"ended with exit status {status}" if status > 0 else f"was ended by signal {-status}"
+        lines = log.read_text(errors="replace").splitlines()[-LAST_LINES:]
+        what = "\n".join([f"Ansible {ended}; its last lines:", *(f"    {line}" for line in lines)])
         return Faults.one("preparation", what, hint=f"the command was: {shlex.join(command)}", code=Exit.FAILED)
     task, result = failure
     if "cmd" not in result:
         # A playbook's own words (the module `fail`) say all there is; other modules' are for those who read the log.
-        hint = "" if result.keys() <= {"changed", "msg"} else f"all of Ansible's output is in {log}"
+        hint = "" if result.keys() <= {"changed", "msg"} else f"all of Ansible's output is in {log_name}"
         return Faults.one("preparation", str(result.get("msg", task)), hint=hint, code=Exit.FAILED)
     said = str(result.get("stderr") or result.get("stdout") or result.get("msg")).strip().splitlines()
     ran = result["cmd"] if isinstance(result["cmd"], str) else shlex.join(map(str, result["cmd"]))
     what = "\n".join([f"failed: {task}", *(f"    {line}" for line in said[-MOST_LINES:])])
-    hint = f"the command was: {ran}\n    all of Ansible's output is in {log}"
+    hint = f"the command was: {ran}\n    all of Ansible's output is in {log_name}"
     return Faults.one("preparation", what, hint=hint, code=Exit.FAILED)
 
 

@@ -92,6 +92,7 @@ def _run_playbook(root: Path, tags: Sequence[str], variables: dict[str, object])
         key: value for key, value in os.environ.items() if not key.startswith(("ANSIBLE_", "MAKE", "MFLAGS"))
     }
     environment["ANSIBLE_CONFIG"] = str(ENGINE / "playbooks" / "ansible.cfg")
+    environment["ANSIBLE_HOME"] = environment["ANSIBLE_REMOTE_TEMP"] = str(root / "build" / "ansible")
     environment["ANSIBLE_NOCOLOR"] = "true"
     environment["LC_ALL"] = "C.UTF-8"  # Ansible refuses languages that aren't in UTF-8
     command = [sys.executable, "-m", "ansible", "playbook", f"--tags={','.join(tags)}"]

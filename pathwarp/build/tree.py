@@ -12,6 +12,8 @@ from pathwarp.build.recipe import KernelBackend
 from pathwarp.faults import Exit, Faults
 
 LAST_LINES = 15
+# Tools that do nothing here but leave their versions in the configuration, which is part of the kernel.
+WITHOUT = ("RUSTC=none", "PAHOLE=none")
 
 
 class Tree:
@@ -39,7 +41,8 @@ class Tree:
     def unpack(self, archive: Path) -> None:
         """Fill the tree, which must not exist yet, with what the backend needs of the sources."""
         self.folder.mkdir()
-        command = ["tar", "--extract", f"--file={archive}", f"--directory={self.folder}", "--strip-components=1"]
+        command = ["tar", "--extract", "--use-compress-program=xz --threads=0", f"--file={archive}"]
+        command += [f"--directory={self.folder}", "--strip-components=1"]
         if self.backend.leave_out:
             command.append(f"--exclude-from={self.root / 'kernels' / self.backend.leave_out}")
         self._run(command)
@@ -70,7 +73,7 @@ class Tree:
         return self._capture(["make", "--silent", "--no-print-directory", "kernelversion"])
 
     def make(self, *arguments: str, local_version: str = "") -> None:
-        self._run(["make", f"ARCH={self.backend.arch}", *arguments], local_version)
+        self._run(["make", f"ARCH={self.backend.arch}", *WITHOUT, *arguments], local_version)
 
     def _environment(self, local_version: str = "") -> dict[str, str]:
         # Nothing else of the caller's: flags, make's own variables or a language would change what comes out.

@@ -2,6 +2,9 @@
 """Kernels, with a source of a few lines: what they are made from, when they are made anew, what a failure leaves."""
 
 import shutil
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from kernel_project import make_project, write_patch
@@ -12,6 +15,8 @@ from pathwarp.build.stamp import hash_file
 from pathwarp.catalogue import Catalogue
 from pathwarp.faults import Exit, Faults
 from pathwarp.load import load_variant
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -159,7 +164,7 @@ def test_code_that_does_not_compile_is_shown(project):
         build(project)
     assert caught.value.code == Exit.FAILED
     command, *lines = str(caught.value).splitlines()
-    assert command.startswith("make ARCH=um --jobs=")
+    assert command.startswith("make ARCH=um ")
     assert "    line 27 is BROKEN, 0001-better" in lines
     assert lines[-1] == "    all of it is in build/logs/x.log"
     assert_nothing_is_left(project)
@@ -188,6 +193,27 @@ def test_an_unknown_backend_and_missing_files_are_bad_input(project):
     with pytest.raises(Faults, match=r"kernels/config/uml.config: cannot be read") as caught:
         is_current(project, variant(project, "better"))
     assert caught.value.code == Exit.BAD_INPUT
+
+
+def step(project, *arguments):
+    command = [sys.executable, "-m", "pathwarp.build.steps", f"--root={project}", *arguments]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    return result.returncode, result.stdout, result.stderr
+
+
+def test_the_steps_that_the_playbooks_call(project):
+    assert step(project, "base", "uml") == (0, "built\n", "")
+    assert step(project, "base", "uml") == (0, "is up to date\n", "")
+    assert step(project, "kernel", "uml", "better") == (0, "built\n", "")
+    assert step(project, "kernel", "uml", "better") == (0, "is up to date\n", "")
+    write_patch(project / "kernels" / "variants" / "better" / "0001-better.patch", 27, context="other")
+    status, _, said = step(project, "kernel", "uml", "better")
+    assert (status, said.splitlines()[0][:40]) == (1, "kernels/variants/better/0001-better.patc")
+    status, _, said = step(project, "kernel", "uml", "none")
+    assert (status, said.splitlines()[0]) == (2, "variant: unknown variant 'none'")
+    shutil.rmtree(project / "build" / "downloads")
+    shutil.rmtree(project / "build" / "base")
+    assert step(project, "base", "uml")[0] == 1
 
 
 def test_a_killed_build_leaves_nothing_that_looks_whole(project):

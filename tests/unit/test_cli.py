@@ -92,7 +92,8 @@ def test_the_environment_gives_options_too(project, runner, monkeypatch):
     for name, value in {**chosen, "SET": "events.0.into-burst=5 ms, duration=9 s", "ROOT": str(project)}.items():
         monkeypatch.setenv(f"PATHWARP_{name}", value)
     assert main(["run"]) == Exit.DONE
-    (((trial,), jobs, force),) = runner.calls
+    (((baseline, trial), jobs, force),) = runner.calls
+    assert (baseline.seed, baseline.variant.name) == (2, "plain")
     assert (trial.seed, trial.variant.name, jobs, force) == (2, "better", 2, False)
     assert trial.guest_plan()["duration_s"] == 9.0
     assert trial.guest_plan()["events"][0]["at_s"] == 4.205
