@@ -57,10 +57,12 @@ class Base:
         """All that the outcome depends on, apart from the source's exact version and the compiler."""
         chosen = {"method": METHOD, "package": self.recipe.package, "built_at": self.recipe.built_at}
         yield "recipe", json.dumps([chosen, self.backend, self.options.model_dump()], sort_keys=True).encode()
-        files = [*fragments(self.root, self.options), *self.patches]
+        settings = fragments(self.root, self.options)
         if self.options.leave_out:
-            files.append(self.root / "kernels" / self.options.leave_out)
-        for path in files:
+            settings.append(self.root / "kernels" / self.options.leave_out)
+        for path in settings:
+            yield path.relative_to(self.root).as_posix(), without_comments(read_bytes(path, self.root))
+        for path in self.patches:
             yield path.relative_to(self.root).as_posix(), read_bytes(path, self.root)
 
     def is_current(self) -> bool:
@@ -101,6 +103,12 @@ def find_base(root: Path, backend: str) -> Base:
     if backend not in recipe.backends:
         raise Faults.one("backend", f"no kernels are built for '{backend[:40]}'", ", ".join(recipe.backends))
     return Base(root, backend, recipe)
+
+
+def without_comments(content: bytes) -> bytes:
+    """The lines that say something. Kconfig's `# CONFIG_X is not set` does."""
+    lines = content.splitlines()
+    return b"\n".join(line for line in lines if line.strip() and (line[:1] != b"#" or line.startswith(b"# CONFIG_")))
 
 
 def read_bytes(path: Path, root: Path) -> bytes:

@@ -123,6 +123,8 @@ def test_a_changed_input_makes_a_kernel_stale(project, file, old, new):
     [
         ("base.yaml", "tested: 0.1.2", "tested: 0.1.7"),
         ("base.yaml", "package:", "# new\npackage:"),
+        ("config/uml.config", "# CONFIG_B is", "# a comment\n\n# CONFIG_B is"),
+        ("unneeded.txt", "linux", "# a comment\nlinux"),
         ("variants/better/variant.yaml", "something special", "something else"),
         ("variants/better/variant.yaml", "early_retrans: 3", "early_retrans: 0"),
     ],
