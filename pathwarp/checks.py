@@ -60,6 +60,11 @@ def _event_faults(file: YamlFile, place: Place, event: dict) -> Iterator[Fault]:
         yield Fault(file.where((*place, "change")), "changes nothing", "some of rate, delay, queue, loss")
     if "direction" in event and "change" not in event:
         yield Fault(file.where((*place, "direction")), "is for change only", hint="a failure takes both directions")
+    repeat = _mapping(event.get("repeat"))
+    if "announce-after" in event and event.get("fail") != "address-removed":
+        yield Fault(file.where((*place, "announce-after")), "is for fail: address-removed only", "", "nobody is told")
+    if repeat.get("times") not in (None, 1) and "fail" in event and "until" not in event:
+        yield Fault(file.where((*place, "repeat")), "needs an end of each failure", hint="give the event an until")
     at, until, end = (_read(parse_duration_ns, value) for value in _times(file.data, event))
     if at is not None and end is not None and at >= end:
         yield Fault(

@@ -12,7 +12,7 @@ import click
 
 from pathwarp.catalogue import KINDS, Catalogue
 from pathwarp.faults import Exit, Fault, Faults, gather
-from pathwarp.options import SELECTION, option, read_names, read_number, read_selection
+from pathwarp.options import SELECTION, option, read_names, read_number, read_selection, shown
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -34,7 +34,10 @@ class LazyGroup(click.Group):
         return super().get_command(ctx, cmd_name)
 
 
-@click.group(cls=LazyGroup, lazy={"traffic": ("pathwarp.traffic.commands", "traffic")})
+@click.group(
+    cls=LazyGroup,
+    lazy={"traffic": ("pathwarp.traffic.commands", "traffic"), "diff": ("pathwarp.diff.command", "diff")},
+)
 @option(
     "root", "The project's folder.  [default: where this program is]", type=click.Path(path_type=Path), default=ROOT
 )
@@ -74,22 +77,7 @@ def run(
 
     The scenario's baseline is run as well, asked for or not: a variant says something by its difference.
     """
-    from pathwarp.trial import LARGEST_SEED, MOST_RUNS, Request, plan_trials
-
-    faults: list[Fault] = []
-    cpus = len(os.sched_getaffinity(0))
-    selection = read_selection(faults, **chosen)
-    numbers = {
-        "runs": read_number("runs", runs, MOST_RUNS, faults),
-        "seed": read_number("seed", seed, LARGEST_SEED, faults),
-    }
-    workers = read_number("jobs", jobs, cpus, faults) or cpus
-    numbers = {name: number for name, number in numbers.items() if number}
-    trials = []
-    with gather(faults):
-        trials = plan_trials(Request(catalogue.root, backend=backend, with_baseline=True, **selection, **numbers))
-    if faults:
-        raise Faults(faults)
+    trials, workers, selection = _plan(catalogue, runs, seed, jobs, backend, with_baseline=True, **chosen)
     from pathwarp.runner import run_trials
 
     failed = run_trials(catalogue.root, trials, jobs=workers, force=force)
@@ -127,7 +115,50 @@ def figures(catalogue: Catalogue, **chosen: Any) -> None:
 
     scenario, results, folder = _results(catalogue, selection)
     for path in draw_figures(scenario, results, folder / "figures"):
-        click.echo(_shown(path))
+        click.echo(shown(path))
+
+
+@cli.command()
+@SELECTION
+@option("runs", "How many seeds.  [default: 1]")
+@option("seed", "The first seed.  [default: 1]")
+@option("times", "How often each trial is run again.  [default: 1]")
+@option("jobs", "Guests side by side, a CPU each.  [default: all CPUs that this process may use]")
+@click.pass_obj
+def verify(
+    catalogue: Catalogue, runs: str | None, seed: str | None, times: str | None, jobs: str | None, **chosen: Any
+) -> Exit:
+    """Run sealed trials again, and compare what comes out with them, byte by byte."""
+    from pathwarp.trial import MOST_RUNS
+
+    faults: list[Fault] = []
+    often = read_number("times", times, MOST_RUNS, faults)
+    with gather(faults):
+        trials, workers, _ = _plan(catalogue, runs or "1", seed, jobs, **chosen)
+    if faults:
+        raise Faults(faults)
+    from pathwarp.verify import verify_trials
+
+    return Exit.FAILED if verify_trials(catalogue.root, trials, workers, often or 1) else Exit.DONE
+
+
+@cli.command("check-results")
+@option("scenario", "The scenario whose results are checked.  [default: all]")
+@click.pass_obj
+def check_results(catalogue: Catalogue, scenario: str | None) -> Exit:
+    """Hash the sealed results again; name each file that is damaged, missing or extra."""
+    from pathwarp import check
+
+    checked = bad = files = size_bytes = 0
+    for folder in check.check_results(catalogue.root / "results", scenario or ""):
+        checked, files, size_bytes = checked + 1, files + folder.files, size_bytes + folder.size_bytes
+        bad += bool(folder.problems)
+        for problem in folder.problems:
+            click.echo(f"{shown(folder.folder)}/{problem}")
+    click.echo(f"{checked - bad} of {checked} sealed trials are as they were sealed: {files} files, {size_bytes} B")
+    if bad:
+        click.echo("what is damaged can't be mended: remove these folders and run the trials again", err=True)
+    return Exit.FAILED if bad else Exit.DONE
 
 
 @cli.group()
@@ -163,10 +194,40 @@ def lab(catalogue: Catalogue) -> None:
     prepare_lab(catalogue.root)
 
 
+def _plan(
+    catalogue: Catalogue,
+    runs: str | None,
+    seed: str | None,
+    jobs: str | None,
+    backend: str = "uml",
+    with_baseline: bool = False,
+    **chosen: Any,
+) -> tuple[list[Any], int, dict[str, Any]]:
+    """The trials asked for, how many at a time, and the selection that they are from."""
+    from pathwarp.trial import LARGEST_SEED, MOST_RUNS, Request, plan_trials
+
+    faults: list[Fault] = []
+    cpus = len(os.sched_getaffinity(0))
+    selection = read_selection(faults, **chosen)
+    numbers = {
+        "runs": read_number("runs", runs, MOST_RUNS, faults),
+        "seed": read_number("seed", seed, LARGEST_SEED, faults),
+    }
+    workers = read_number("jobs", jobs, cpus, faults) or cpus
+    numbers = {name: number for name, number in numbers.items() if number}
+    trials = []
+    with gather(faults):
+        options = {"backend": backend, "with_baseline": with_baseline}
+        trials = plan_trials(Request(catalogue.root, **options, **selection, **numbers))
+    if faults:
+        raise Faults(faults)
+    return trials, workers, selection
+
+
 def _results(
     catalogue: Catalogue, selection: dict[str, Any], seeds: Sequence[int] | None = None
 ) -> tuple[Any, Any, Path]:
-    """The scenario; the sealed trials selected and, where they are sealed too, the baseline's; the scenario's folder."""
+    """The scenario; the sealed trials selected and, where they are sealed too, the baseline's; their folder."""
     from pathwarp.load import load_experiment
     from pathwarp.present.results import load_results
     from pathwarp.settings import label
@@ -182,16 +243,12 @@ def _results(
 def _print_table(
     catalogue: Catalogue, selection: dict[str, Any], metric: str | None = None, seeds: Sequence[int] | None = None
 ) -> None:
+    from pathwarp.present.results import by_headline
     from pathwarp.present.table import render
 
     scenario, results, folder = _results(catalogue, selection, seeds)
-    click.echo(render(results, metric or scenario.metrics[0], scenario.baseline, _shown(folder)), nl=False)
-
-
-def _shown(path: Path) -> Path:
-    """The path as seen from where the user is, when it lies below."""
-    here = Path.cwd()
-    return path.relative_to(here) if path.is_relative_to(here) else path
+    tables = by_headline(results, (metric,) if metric else scenario.metrics).items()
+    click.echo("\n".join(render(part, key, scenario.baseline, shown(folder)) for key, part in tables), nl=False)
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -62,8 +62,8 @@ def _of_file(sealed: Path, now: Path, name: str) -> Difference:
     if b"\0" in one or b"\0" in two:
         return Difference(f"{name}, byte {at}", None, tuple(_hex(data, at) for data in (one, two)))
     begin = one.rfind(b"\n", 0, at) + 1  # The line begins at the same byte on both sides.
-    lines = tuple(_line(data, begin) for data in (one, two))
-    return Difference(f"{name}, line {one.count(b'\n', 0, begin) + 1}", None, lines)
+    number = one.count(b"\n", 0, begin) + 1
+    return Difference(f"{name}, line {number}", None, tuple(_line(data, begin) for data in (one, two)))
 
 
 def _of_captures(sealed: pcap.Capture, now: pcap.Capture, name: str) -> Difference:

@@ -9,7 +9,7 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from pathwarp import settings as options
-from pathwarp.catalogue import SCENARIO, TOPOLOGY, VARIANT, WORKLOAD, Catalogue, Kind
+from pathwarp.catalogue import SCENARIO, TOPOLOGY, VARIANT, WORKLOAD, Catalogue, Kind, suggest
 from pathwarp.checks import scenario_faults
 from pathwarp.faults import Fault, Faults, gather
 from pathwarp.schema.common import PinnedSysctls
@@ -17,7 +17,7 @@ from pathwarp.schema.explain import read_model
 from pathwarp.schema.scenario import Scenario
 from pathwarp.schema.topology import Topology
 from pathwarp.schema.variant import ResolvedVariant, Variant, resolve
-from pathwarp.schema.workload import Workload
+from pathwarp.schema.workload import KINDS, Workload
 from pathwarp.settings import Setting
 from pathwarp.yamlfile import YamlFile, read
 
@@ -51,7 +51,8 @@ def load_experiment(
 ) -> Experiment:
     """Load a scenario; no variants or traffic means the scenario's own, `all` every one there is.
 
-    Traffic `all` is the scenario's whole list. `with_baseline` puts the scenario's baseline first, asked for or not. Raises Faults with all that is wrong in any of the files.
+    Traffic `all` is the scenario's whole list. `with_baseline` puts the scenario's baseline first, asked for or not.
+    Raises Faults with all that is wrong in any of the files.
     """
     faults: list[Fault] = []
     file = topology_file = model = topology = pinned = None
@@ -90,7 +91,12 @@ def load_experiment(
 
 def load_workload(catalogue: Catalogue, name: str) -> Workload:
     """The workload of this name; Faults when there is none, or for all that is wrong with its file."""
-    return _model(_read(catalogue, WORKLOAD, name, WORKLOAD.option), Workload, name)
+    file = _read(catalogue, WORKLOAD, name, WORKLOAD.option)
+    kind = file.data.get("kind")
+    if kind not in KINDS if isinstance(kind, str) else True:
+        what = "is missing" if "kind" not in file.data else f"{str(kind)[:60]!r} is unknown"
+        raise Faults.one(file.where(("kind",)), what, ", ".join(KINDS), suggest(kind, tuple(KINDS)))
+    return _model(file, KINDS[kind], name)
 
 
 def load_variants(catalogue: Catalogue, names: tuple[str, ...]) -> list[ResolvedVariant]:
@@ -136,6 +142,8 @@ def trace_path(catalogue: Catalogue, workload: str, number: int) -> Path:
 
 
 def _trace_faults(catalogue: Catalogue, workload: Workload) -> Iterator[Fault]:
+    if not workload.traces:
+        return
     paths = [trace_path(catalogue, workload.name, number) for number in range(1, workload.traces.count + 1)]
     missing = [path.name for path in paths if not path.is_file()]
     if missing:

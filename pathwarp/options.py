@@ -6,6 +6,7 @@ and not by click, so that all that is wrong with them comes out at once.
 """
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import click
@@ -58,6 +59,12 @@ def read_selection(
         "traffic": read_names(traffic),
         "settings": read_settings(others[OPTION], faults),
     }
+
+
+def shown(path: Path) -> Path:
+    """The path as seen from where the user is, when it lies below."""
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
 
 
 def read_names(text: str | None) -> tuple[str, ...]:

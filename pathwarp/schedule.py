@@ -10,9 +10,12 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from pathwarp.faults import Fault, Faults
-from pathwarp.schema.scenario import Event, Scenario
+from pathwarp.schema.scenario import MOST_EVENTS, Event, Scenario
 from pathwarp.schema.topology import DIRECTIONS, Path, Shape, Topology
 from pathwarp.traffic.trace import Burst
+
+# How the receiver's kernel is told that an address is gone, so that it sends REMOVE_ADDR.
+ANNOUNCED = "removal-announced"
 
 # What ends a failure. A blackhole takes the place of the path's shape, so giving the shape again ends it.
 ENDS = {"blackhole": "shape", "interface-down": "interface-up", "address-removed": "address-added"}
@@ -22,7 +25,10 @@ Action = dict[str, object]
 
 @dataclass(frozen=True)
 class Span:
-    """An event with its instants as they are for one trace, in ns from the start of the flow; no `until_ns`, no end."""
+    """One repetition of an event, its instants as they are for one trace, in ns from the start of the flow.
+
+    Without `until_ns` it has no end.
+    """
 
     where: str
     event: Event
@@ -41,17 +47,18 @@ def plan_events(scenario: Scenario, topology: Topology, bursts: Sequence[Burst],
     """
     faults: list[Fault] = []
     spans: list[Span] = []
+    number = sum(event.repeat.times if event.repeat else 1 for event in scenario.events)
+    if number > MOST_EVENTS:
+        what = f"come to {number} with their repetitions"
+        raise Faults.one(f"scenarios/{scenario.name}.yaml: events", what, f"at most {MOST_EVENTS}")
     for index, event in enumerate(scenario.events):
         where = f"scenarios/{scenario.name}.yaml: events.{index}"
-        at_ns = _instant(event, bursts)
-        span = Span(where, event, at_ns, event.until_ns) if at_ns is not None else None
-        end_ns = min(scenario.duration_ns, event.until_ns or scenario.duration_ns)
-        if span is None or span.at_ns >= end_ns:
-            what = "no burst follows" if span is None else f"into-burst leads to {span.at_ns / 1e9:.9g} s"
-            valid = f"an instant before {end_ns / 1e9:g} s"
-            faults.append(Fault(where, f"with {trace}, {what}", valid, "lower at, or leave out into-burst"))
-        else:
-            spans.append(span)
+        for at_ns, until_ns in event.repetitions():
+            fault = _placing_fault(where, event, _instant(event, at_ns, bursts), until_ns, scenario.duration_ns, trace)
+            if fault:
+                faults.append(fault)
+                break
+            spans.append(Span(where, event, _instant(event, at_ns, bursts), until_ns))
     faults += _meetings(spans)
     if faults:
         raise Faults(faults)
@@ -61,19 +68,43 @@ def plan_events(scenario: Scenario, topology: Topology, bursts: Sequence[Burst],
     return [action for _, _, action in actions]
 
 
-def _instant(event: Event, bursts: Sequence[Burst]) -> int | None:
-    """When an event happens, in ns from the start of the flow; None when no burst is left for it to hit."""
+def _placing_fault(
+    where: str, event: Event, begin_ns: int | None, until_ns: int | None, duration_ns: int, trace: str
+) -> Fault | None:
+    """What is wrong with the instant at which a repetition of an event begins."""
+    announced_ns = (begin_ns or 0) + (event.announce_after_ns or 0)
+    end_ns = min(duration_ns, until_ns or duration_ns)
+    if begin_ns is not None and announced_ns < end_ns:
+        return None
+    valid, hint = f"an instant before {end_ns / 1e9:g} s", "lower at, or leave out into-burst"
+    if begin_ns is None:
+        return Fault(where, f"with {trace}, no burst follows", valid, hint)
+    if begin_ns >= end_ns and event.into_burst_ns is not None:
+        return Fault(where, f"with {trace}, into-burst leads to {begin_ns / 1e9:.9g} s", valid, hint)
+    if begin_ns >= end_ns:
+        what = f"its repetition at {begin_ns / 1e9:.9g} s is not before the end of the scenario"
+        return Fault(where, what, valid, "lower repeat.times or repeat.every, or raise duration")
+    what = f"announce-after leads to {announced_ns / 1e9:.9g} s, not before the event's end"
+    return Fault(where, what, valid, "lower announce-after, or raise until")
+
+
+def _instant(event: Event, at_ns: int, bursts: Sequence[Burst]) -> int | None:
+    """When an event that is due `at_ns` happens, in ns from the flow's start; None when no burst is left for it."""
     if event.into_burst_ns is None:
-        return event.at_ns
+        return at_ns
     starts_ns = (round(burst.start_ms * 1_000_000) for burst in bursts)
-    return next((start_ns + event.into_burst_ns for start_ns in starts_ns if start_ns >= event.at_ns), None)
+    return next((start_ns + event.into_burst_ns for start_ns in starts_ns if start_ns >= at_ns), None)
 
 
 def _meetings(spans: list[Span]) -> Iterator[Fault]:
     """Faults for events that begin or end while a failure has their path down: what holds then is anyone's guess."""
+    met = set()
     for first, second in combinations(spans, 2):
-        if _meets(first, second) or _meets(second, first):
-            what = f"meets {first.where.split()[-1]} on the path {first.event.path}, and one of the two has it down"
+        if (_meets(first, second) or _meets(second, first)) and (first.where, second.where) not in met:
+            # Repetitions meet again and again.
+            met.add((first.where, second.where))
+            other = "its own repetition" if first.event is second.event else first.where.split()[-1]
+            what = f"meets {other} on the path {first.event.path}, and one of the two has it down"
             yield Fault(second.where, what, hint="let the failure have an `until` before the other, or begin after it")
 
 
@@ -92,12 +123,20 @@ def _actions(span: Span, spans: list[Span], path: Path) -> Iterator[tuple[int, b
         (span.until_ns, False, ENDS.get(fail, "shape")),
     ):
         if instant_ns is not None:
-            order: Action = {"at_ns": instant_ns, "at_s": instant_ns / 1e9, "path": span.event.path, "action": action}
+            order = _order(instant_ns, span.event.path, action)
             if action == "shape":
                 order["shape"] = _shapes(
                     instant_ns, [other for other in spans if other.event.path == span.event.path], path
                 )
             yield instant_ns, begins, order
+    if fail == "address-removed":
+        # After the removal itself where both happen at one instant: the sort is stable.
+        announced_ns = span.at_ns + (span.event.announce_after_ns or 0)
+        yield announced_ns, True, _order(announced_ns, span.event.path, ANNOUNCED)
+
+
+def _order(instant_ns: int, path: str, action: str) -> Action:
+    return {"at_ns": instant_ns, "at_s": instant_ns / 1e9, "path": path, "action": action}
 
 
 def _shapes(instant_ns: int, spans: list[Span], path: Path) -> dict[str, dict[str, object]]:

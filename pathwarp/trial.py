@@ -21,7 +21,7 @@ from pathwarp.traffic.trace import Burst, read_csv
 
 FORMAT = 1
 
-# The flow's port, the one that the kernel takes joining subflows on, and D-ITG's signalling port (fixed in D-ITG).
+# The flow's port; the first of those, downwards, that take joins; D-ITG's signalling port (fixed in D-ITG).
 PORTS = {"port": 8999, "join_port": 8998, "signalling_port": 9000}
 MOST_RUNS = 10_000
 LARGEST_SEED = 1_000_000_000
@@ -49,11 +49,12 @@ class Request:
 class Replay:
     """A trace, numbered from 1, cut to the scenario's duration, and the scenario's events placed in it.
 
-    `sha256` is the hash of the trace's file; `events` are as `pathwarp.schedule` describes them.
+    `sha256` is the hash of the trace's file; `events` are as `pathwarp.schedule` describes them. A workload of a
+    constant rate has no traces, so no number, hash and bursts.
     """
 
-    number: int
-    sha256: str
+    number: int | None
+    sha256: str | None
     bursts: tuple[Burst, ...]
     events: tuple[dict[str, object], ...]
 
@@ -147,8 +148,16 @@ class Trial:
             "packet_bytes": self.workload.packet_bytes,
             "duration_s": self.scenario.duration_ns / 1e9,
             "bursts": [list(burst) for burst in self.replay.bursts],
+            "constant": self._constant(),
             "events": [dict(event) for event in self.replay.events],
         }
+
+    def _constant(self) -> dict[str, object] | None:
+        """The rate of a constant workload and the packets that this comes to; None for bursts."""
+        if self.workload.traces:
+            return None
+        packets = self.workload.packets(self.scenario.duration_ns)
+        return {"packets_s": float(self.workload.packets_s), "packets": packets}
 
 
 def plan_trials(request: Request) -> list[Trial]:
@@ -169,7 +178,7 @@ def plan_trials(request: Request) -> list[Trial]:
     seeds = range(request.seed, request.seed + runs)
     trials: list[Trial] = []
     for workload in experiment.workloads.values():
-        replays: dict[int, Replay] = {}
+        replays: dict[int | None, Replay] = {}
         for number in dict.fromkeys(trace_number(seed, workload) for seed in seeds):
             with gather(faults):
                 replays[number] = _replay(catalogue, experiment, workload, number)
@@ -196,12 +205,15 @@ def plan_trials(request: Request) -> list[Trial]:
     return trials
 
 
-def trace_number(seed: int, workload: Workload) -> int:
-    """The trace that a seed replays, from 1."""
-    return (seed - 1) % workload.traces.count + 1
+def trace_number(seed: int, workload: Workload) -> int | None:
+    """The trace that a seed replays, from 1; None where there are no traces."""
+    return (seed - 1) % workload.traces.count + 1 if workload.traces else None
 
 
-def _replay(catalogue: Catalogue, experiment: Experiment, workload: Workload, number: int) -> Replay:
+def _replay(catalogue: Catalogue, experiment: Experiment, workload: Workload, number: int | None) -> Replay:
+    if number is None:
+        name = f"traffic/{workload.name}.yaml"
+        return Replay(None, None, (), tuple(plan_events(experiment.scenario, experiment.topology, (), name)))
     path = trace_path(catalogue, workload.name, number)
     name = path.relative_to(catalogue.root).as_posix()
     faults: list[Fault] = []

@@ -61,6 +61,9 @@ RATE = Dimension(
 )
 FRACTION = Dimension("percentage", "1 %", "%", {"%": Decimal(1)})
 PACKETS = Dimension("number of packets", "200 packets", "packet", units_of(packets="1", packet="1"))
+PACKET_RATE = Dimension(
+    "rate of packets", "1800 packets/s", "packet/s", units_of(**{"packets/s": "1", "packet/s": "1"})
+)
 
 
 def parse_duration_ns(text: object) -> int:
@@ -94,6 +97,11 @@ def parse_fraction(text: object) -> float:
 def parse_packets(text: object) -> int:
     """`200 packets` -> 200."""
     return PACKETS.parse_whole(text)
+
+
+def parse_packet_rate_s(text: object) -> int:
+    """`1800 packets/s` -> 1800."""
+    return PACKET_RATE.parse_whole(text)
 
 
 def parse_mean_packets(text: object) -> float:

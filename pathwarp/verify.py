@@ -33,32 +33,34 @@ class Verdict:
         return "\n    ".join(("DIFFERENT", *self.differences))
 
 
-def verify_trials(root: Path, trials: Sequence[Trial], jobs: int) -> int:
-    """Run the trials again, compare each with its sealed files and say what came of it; how many did not hold.
+def verify_trials(root: Path, trials: Sequence[Trial], jobs: int, times: int = 1) -> int:
+    """Run the trials again so many times, compare each with its sealed files and say what came of it.
 
-    What is sealed stays as it is. A trial whose inputs changed since it was sealed is not run; what changed is said.
-    Raises Faults when a trial is not sealed, or as `run_trials` does.
+    Returns how many did not hold. What is sealed stays as it is. A trial whose inputs changed since it was sealed is
+    not run; what changed is said. Raises Faults when a trial is not sealed, or as `run_trials` does.
     """
     faults = [fault for trial in trials for fault in _unsealed(root, trial)]
     if faults:
         raise Faults(faults)
     work = make_jobs(root, trials, compare)
-    same = [job for job in work if runfolder.sealed_id(job.final) == job.trial_id]
+    todo, different = [], []
     for job in work:
-        if job not in same:
+        if runfolder.sealed_id(job.final) == job.trial_id:
+            todo += [job] * times
+        else:
             click.echo(_changed(job))
-    different = []
 
     def describe(outcome: Outcome) -> str:
         if outcome.result.differences:
             different.append(outcome)
         return str(outcome.result)
 
-    with Progress(len(same), 0, describe) as progress:
-        failed = run_jobs(same, jobs, progress.report)
-    held = len(same) - failed - len(different)
-    click.echo(f"{held} of {len(work)} trial{'s' if len(work) > 1 else ''} verified")
-    return len(work) - held
+    with Progress(len(todo), 0, describe) as progress:
+        failed = run_jobs(todo, jobs, progress.report)
+    held = len(todo) - failed - len(different)
+    total = len(work) * times
+    click.echo(f"{held} of {total} trial{'s' if total > 1 else ''} verified")
+    return total - held
 
 
 def compare(job: Job, folder: Path, started: float) -> Verdict:

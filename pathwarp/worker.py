@@ -23,7 +23,7 @@ from pathwarp.trial import Trial
 class Job:
     """A trial with all that it takes to run it: its id, the input hashes, the kernel's folder, the build records.
 
-    `finish` gets the job, the folder with the raw files and when the work on them began (monotonic s): it seals them, or
+    `finish` gets the job, the folder with the raw files and when the work on it began (monotonic s): it seals them, or
     compares them with sealed ones. What it returns is the outcome's result.
     """
 
@@ -110,12 +110,14 @@ def measure_and_seal(job: Job, folder: Path, started: float) -> dict:
 
 
 def _write_orders(job: Job, logs: Path) -> None:
-    """The guest's plan and the departures that ITGSend replays."""
+    """The guest's plan and the departures that ITGSend replays; a constant rate is all in the plan."""
     from pathwarp.traffic.trace import Trace, departures
 
     trial = job.trial
     plan = {**trial.guest_plan(), "release": job.kernel_record["release"]}
     (logs / "plan.json").write_text(json.dumps(plan, sort_keys=True))
+    if not trial.replay.bursts:
+        return
     waits_ms, sizes = departures(Trace(trial.replay.bursts), trial.workload.packet_bytes)
     (logs / "waits.txt").write_text("".join(f"{wait:.4f}\n" for wait in waits_ms))
     (logs / "sizes.txt").write_text("".join(f"{size}\n" for size in sizes))

@@ -12,11 +12,12 @@ FROM_CHECKOUT = ("build", "kernels", "Makefile", "pathwarp", "playbooks", "requi
 
 @pytest.fixture(scope="session")
 def make_project():
-    """Folder -> project folder there, with the tests' own data files and everything else from the checkout."""
+    """Folder -> project folder there, with the tests' own data files, or others, and the rest from the checkout."""
 
-    def make(folder: Path) -> Path:
+    def make(folder: Path, data: Path = SHORT) -> Path:
+        folder.mkdir(parents=True, exist_ok=True)
         for name in ("scenarios", "topologies", "traffic"):
-            (folder / name).symlink_to(SHORT / name)
+            (folder / name).symlink_to(data / name)
         for name in FROM_CHECKOUT:
             (folder / name).symlink_to(ROOT / name)
         return folder

@@ -27,11 +27,17 @@ def _interface_up(network: Network, path: dict) -> None:
 
 
 def _address_removed(network: Network, path: dict) -> None:
-    """Remove the receiver's address on the path, and with it its routes; the kernel then sends REMOVE_ADDR."""
+    """Remove the receiver's address on the path, and with it its routes. The kernel's path manager doesn't notice."""
     receiver = network.plan["receiver"]
     address = path["addresses"][receiver]
     lines = [f"rule del from {address}", f"addr del {address}/24 dev {path['name']}"]
     network.batch(network.hosts[receiver], "ip", lines)
+
+
+def _removal_announced(network: Network, path: dict) -> None:
+    """Do what a connection manager does when it has removed an address: tell the kernel's path manager."""
+    if network.plan["transport"] == "mptcp":
+        mptcp.withdraw(network, path["name"])
 
 
 def _address_added(network: Network, path: dict) -> None:
@@ -46,11 +52,16 @@ def _change(network: Network, path: dict) -> None:
     network.shape(path)
 
 
+_FAILURES = ("blackhole", "interface-down", "address-removed")
+_ENDS = ("shape", "interface-up", "address-added")
+_AHEAD_NS = 1_000_000
+
 _ACTIONS: dict[str, Callable[[Network, dict], None]] = {
     "blackhole": _blackhole,
     "interface-down": _interface_down,
     "interface-up": _interface_up,
     "address-removed": _address_removed,
+    "removal-announced": _removal_announced,
     "address-added": _address_added,
     "shape": _change,
 }
@@ -62,11 +73,22 @@ def sleep_until(instant_ns: int) -> None:
         time.sleep(left / 1e9)
 
 
-def run(network: Network, zero_ns: int) -> list[dict]:
-    """Carry out the plan's events at their instants after the flow's zero; what was done, and when exactly."""
+def run(network: Network, zero_ns: int, before: Callable[[dict, set[str]], None]) -> list[dict]:
+    """Carry out the plan's events at their instants after the flow's zero; what was done, and when exactly.
+
+    `before` is called a millisecond ahead of the first event and of each failure, with the paths that are up.
+    """
     paths = {path["name"]: path for path in network.plan["paths_setup"]}
-    done = []
+    up = set(paths)
+    done: list[dict] = []
     for event in network.plan["events"]:
+        if not done or event["action"] in _FAILURES:
+            sleep_until(zero_ns + event["at_ns"] - _AHEAD_NS)
+            before(event, up)
+        if event["action"] in _FAILURES:
+            up.discard(event["path"])
+        elif event["action"] in _ENDS:
+            up.add(event["path"])
         sleep_until(zero_ns + event["at_ns"])
         at_ns = time.time_ns()
         _ACTIONS[event["action"]](network, {**paths[event["path"]], **event.get("shape", {})})

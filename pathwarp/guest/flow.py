@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The application: ITGSend replays the trace towards ITGRecv, over TCP or MPTCP."""
+"""The application: ITGSend sends to ITGRecv, over TCP or MPTCP, what the plan says."""
 
 import contextlib
+import os
 import re
 import signal
 import socket
@@ -10,6 +11,7 @@ import subprocess
 import time
 from pathlib import Path
 
+import descriptors
 from namespaces import inside
 from network import Network
 
@@ -30,6 +32,7 @@ class Flow:
         self.plan = network.plan
         self.folder = folder
         self._logs = []
+        self._listeners: list[socket.socket] = []
         self.receiver = self._start(
             self.plan["receiver"], ["ITGRecv", "-l", str(folder / "ditg-receiver.bin"), "-q", "1"]
         )
@@ -66,16 +69,39 @@ class Flow:
             sniffer.bind((path, _ETH_P_IP))
         command = ["ITGSend", "-a", addresses[plan["receiver"]][path], "-rp", str(plan["port"])]
         command += ["-Sda", plan["management"][plan["receiver"]]]
-        packets = len((self.folder / _SIZES).read_text().splitlines())
-        command += ["-T", "TCP", "-D", "-t", str(round(plan["duration_s"] * 1000)), "-z", str(packets)]
-        command += ["-Ft", str(self.folder / _WAITS), "-Fs", str(self.folder / _SIZES)]
+        command += ["-T", "TCP", "-D", "-t", str(round(plan["duration_s"] * 1000)), *self._departures()]
         command += ["-l", str(self.folder / "ditg-sender.bin"), "-q", "1"]
         self.sender = self._start(plan["sender"], [*_PUNCTUAL, *command])
         with sniffer:
             sniffer.settimeout(_START_TIMEOUT_S)
             while not self._is_syn_ack(sniffer.recv(128)):
                 pass
-        return time.time_ns()
+        zero_ns = time.time_ns()
+        if plan["transport"] == "mptcp":
+            self._keep_listening()
+        return zero_ns
+
+    def _keep_listening(self) -> None:
+        """Hold the receiver's listening socket open, as a server does that goes on listening.
+
+        ITGRecv closes it after accept, and mainline answers an MP_JOIN only where a socket listens.
+        """
+        for name in os.listdir(f"/proc/{self.receiver.pid}/fd"):
+            with contextlib.suppress(OSError):
+                copy = socket.socket(fileno=descriptors.duplicate(self.receiver.pid, int(name)))
+                if copy.getsockname()[1] == self.plan["port"]:
+                    self._listeners.append(copy)
+        if not self._listeners:
+            raise RuntimeError("ITGRecv stopped listening before the connection stood")
+
+    def _departures(self) -> list[str]:
+        """ITGSend's options for what to send when: a constant rate, or the files of waits and sizes."""
+        constant = self.plan["constant"]
+        if constant:
+            rate, size = f"{constant['packets_s']:.9g}", str(self.plan["packet_bytes"])
+            return ["-z", str(constant["packets"]), "-C", rate, "-c", size]
+        packets = len((self.folder / _SIZES).read_text().splitlines())
+        return ["-z", str(packets), "-Ft", str(self.folder / _WAITS), "-Fs", str(self.folder / _SIZES)]
 
     def _is_syn_ack(self, packet: bytes) -> bool:
         header = (packet[0] & 0xF) * 4
@@ -98,5 +124,7 @@ class Flow:
         subprocess.run(
             ["ITGDec", str(self.folder / "ditg-receiver.bin"), "-l", str(self.folder / "ditg-receiver.txt")],
             stdout=subprocess.DEVNULL,
+            # A character for each packet, to show that it is alive.
+            stderr=subprocess.DEVNULL,
             check=True,
         )

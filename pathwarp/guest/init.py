@@ -29,12 +29,16 @@ def check_kernel(plan: dict) -> None:
         raise Void(f"the guest runs {running}, not {plan['release']}")
 
 
-def check_subflows(plan: dict, connections: list[dict]) -> None:
-    """Refuse a trial that doesn't have a subflow on each path (plain TCP: a connection on the preferred one)."""
+def check_subflows(plan: dict, seen: list[str], up: set[str], event: dict) -> None:
+    """Refuse a trial that lacks a subflow on a path that is up (plain TCP: a connection on the preferred one)."""
     wanted = plan["paths"] if plan["transport"] == "mptcp" else [plan["preferred_path"]]
-    missing = [path for path in wanted if path not in [connection["path"] for connection in connections]]
+    when = f"before the {event['action']} at {event['at_s']:g} s"
+    missing = [path for path in wanted if path in up and path not in seen]
     if missing:
-        raise Void(f"no subflow on {', '.join(missing)} before the first event")
+        raise Void(f"no subflow on {', '.join(missing)} {when}")
+    several = sorted({path for path in seen if seen.count(path) > 1})
+    if several:
+        raise Void(f"more than one subflow on {', '.join(several)} {when}")
 
 
 def check_sysctls(plan: dict, report: dict) -> None:
@@ -71,11 +75,17 @@ def perform(plan: dict, report: dict) -> None:
     (logs / "counters-before.json").write_text(json.dumps(counters.read(network), sort_keys=True))
     flow = Flow(network, logs)
     zero_ns = report["flow_start_ns"] = flow.start()
-    if plan["events"]:
-        events.sleep_until(zero_ns + plan["events"][0]["at_ns"] - 1_000_000)
-        report["connections"] = mptcp.connections(network)
-        check_subflows(plan, report["connections"])
-    report["events"] = events.run(network, zero_ns)
+    report["subflows"] = []
+
+    def look(event: dict, up: set[str]) -> None:
+        """See that the subflows are there again before each failure; keep the kernel's view before the first."""
+        connections = mptcp.connections(network, report.get("connections", []))
+        report.setdefault("connections", connections)
+        seen = [connection["path"] for connection in connections]
+        report["subflows"].append({"before_s": event["at_s"], "paths": sorted(seen)})
+        check_subflows(plan, seen, up, event)
+
+    report["events"] = events.run(network, zero_ns, look)
     events.sleep_until(zero_ns + round(plan["duration_s"] * 1e9))
     flow.finish(_DRAIN_S)
     report["captures"] = captures.stop()

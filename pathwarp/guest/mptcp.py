@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The kernel's MPTCP path manager: limits, announced addresses, and what subflows there are."""
 
+import json
 import re
 
 from network import Network
@@ -27,16 +28,34 @@ def announce(network: Network, path: str) -> None:
     """Announce the receiver's address on a path to its peers (ADD_ADDR)."""
     plan = network.plan
     address = plan["addresses"][plan["receiver"]][path]
-    command = ["ip", "mptcp", "endpoint", "add", address, "dev", path, "signal", "port", str(plan["join_port"])]
+    command = ["ip", "mptcp", "endpoint", "add", address, "dev", path, "signal"]
+    # The address that the connection began on has the id 0. With a port the kernel would take it for another one, and
+    # what joins to it would not end with it. Flow keeps the flow's own port open.
+    if path != plan["preferred_path"]:
+        command += ["port", str(next(network.join_ports))]
     network.run(network.hosts[plan["receiver"]], command)
 
 
-def connections(network: Network) -> list[dict]:
+def withdraw(network: Network, path: str) -> None:
+    """Tell the receiver's kernel that its address on a path is gone: it sends REMOVE_ADDR and ends the subflows there.
+
+    An address that was announced has an endpoint. The one that the connection began on has none at first, and the id 0.
+    """
+    plan = network.plan
+    receiver, address = network.hosts[plan["receiver"]], plan["addresses"][plan["receiver"]][path]
+    endpoints = json.loads(network.run(receiver, ["ip", "-j", "mptcp", "endpoint", "show"]) or "[]")
+    known = next((endpoint["id"] for endpoint in endpoints if endpoint["address"] == address), 0)
+    which = [str(known)] if known else ["0", address]
+    network.run(receiver, ["ip", "mptcp", "endpoint", "delete", "id", *which])
+
+
+def connections(network: Network, known: list[dict]) -> list[dict]:
     """The sender's established subflows of the flow's connection, with the kernel's own view of each.
 
     `info` is `ss -ti`'s line: RTT and its variation in ms, RTO in ms, congestion window in segments. D-ITG's
     signalling is a connection of its own, with subflows of its own; what tells the two apart is the data sequence
     number that comes next from the receiver, which never sends data: it keeps its first one, the same on all subflows.
+    `known` are the subflows of an earlier call, for when the connection's first one is gone.
     """
     plan = network.plan
     text = network.run(network.hosts[plan["sender"]], ["ss", "-tniOH", "state", "established"])
@@ -44,11 +63,10 @@ def connections(network: Network) -> list[dict]:
     found = []
     for line in text.splitlines():
         local, remote = line.split()[2:4]
-        address, _, port = remote.rpartition(":")
-        if address in paths and int(port) in (plan["port"], plan["join_port"]):
+        address = remote.rpartition(":")[0]
+        if address in paths:
             info = dict(re.findall(r"(\w+):([\w./]+)", line.partition(remote)[2]))
             found.append({"path": paths[address], "local": local, "remote": remote, "info": info})
-    first = next(
-        (subflow["info"].get("seq") for subflow in found if subflow["remote"].endswith(f":{plan['port']}")), None
-    )
+    firsts = [*known, *(subflow for subflow in found if subflow["remote"].endswith(f":{plan['port']}"))]
+    first = next((subflow["info"].get("seq") for subflow in firsts), None)
     return [subflow for subflow in found if subflow["info"].get("seq") == first]

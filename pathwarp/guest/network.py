@@ -3,6 +3,7 @@
 
 import subprocess
 from collections.abc import Sequence
+from itertools import count
 
 from mininet.link import Link
 from mininet.log import setLogLevel
@@ -26,6 +27,8 @@ class Network:
     def __init__(self, plan: dict) -> None:
         setLogLevel("error")
         self.plan = plan
+        # For each announcement another port: what is left of an ended subflow keeps its own in use for minutes.
+        self.join_ports = count(plan["join_port"], -1)
         self.hosts = {name: Node(name) for name in plan["hosts"]}
         self.middles = {path["name"]: Node(path["middle"]) for path in plan["paths_setup"]}
         self._connect_management()

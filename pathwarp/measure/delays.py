@@ -35,13 +35,13 @@ def series(log: ReceiverLog, flow_start_ns: int) -> dict[str, list[float]]:
     return {"time_s": ((log.tx_ns[slowest] - flow_start_ns) / 1e9).tolist(), "delay_ms": delay[slowest].tolist()}
 
 
-def increase_ms(log: ReceiverLog, failure_ns: int, recovered_ns: int) -> float | None:
+def increase_ms(log: ReceiverLog, failure_ns: int, recovered_ns: int, since_ns: int = 0) -> float | None:
     """Return the largest minus the smallest delay of the packets sent from 1 s before a failure until recovery.
 
-    The last packet read before the failure always counts, so that sparse traffic, too, has a delay to compare with.
-    None without packets. rejection21, section IV.
+    What was sent before `since_ns` belongs to another failure. The last packet read before this one always counts, so
+    that sparse traffic, too, has a delay to compare with. None without packets. rejection21, section IV.
     """
-    from_ns = failure_ns - BEFORE_NS
+    from_ns = max(failure_ns - BEFORE_NS, since_ns)
     calm = np.flatnonzero(log.rx_ns < failure_ns)
     if len(calm):
         from_ns = min(from_ns, int(log.tx_ns[calm[-1]]))

@@ -29,6 +29,15 @@ class ReceiverLog:
         return len(self.seq)
 
 
+def check_constant(log: ReceiverLog, packets: int, packet_bytes: int, where: object) -> None:
+    """Raise Faults when the log's packets are not those of a constant rate: up to `packets`, each once, of one size."""
+    wrong = (np.diff(log.seq, prepend=0) == 0) | (log.seq > packets) | (log.size != packet_bytes)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        what = f"packet {log.seq[row]} of {log.size[row]} bytes is not one of the plan's {packets} of {packet_bytes}"
+        raise broken(where, what)
+
+
 def whole_numbers(text: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:
     """Return the whole numbers in text[start:end], a digit of all rows at a time; other characters are skipped."""
     value = np.zeros(len(start), np.int64)

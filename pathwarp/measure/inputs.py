@@ -14,6 +14,9 @@ NS_PER_S = 1_000_000_000
 # Failures by name. True: the receiver's interface still hears packets, but the host no longer takes them.
 FAILURES = {"blackhole": False, "interface-down": False, "address-removed": True}
 
+# The receiver's kernel learns that the address is gone: a part of the failure, not its end.
+ANNOUNCED = "removal-announced"
+
 
 @dataclass(frozen=True)
 class Failure:
@@ -60,7 +63,8 @@ class Inputs:
     @cached_property
     def failures(self) -> list[Failure]:
         """The path failures in the order in which the guest caused them; the path's next event ends a failure."""
-        events = sorted(self.guest.get("events", []), key=lambda event: event["at_ns"])
+        events = [event for event in self.guest.get("events", []) if event["action"] != ANNOUNCED]
+        events.sort(key=lambda event: event["at_ns"])
         found = []
         for place, event in enumerate(events):
             if event["action"] in FAILURES:

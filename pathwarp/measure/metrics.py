@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pathwarp.measure import bursts, delays, ditg, packets, periods, reinjections, subflows
+from pathwarp.measure import bursts, delays, ditg, losses, packets, periods, reinjections, subflows
 from pathwarp.measure.broken import broken
 from pathwarp.measure.inputs import Failure, Inputs, counter_changes, read_inputs
 
@@ -31,7 +31,7 @@ class Analysis:
 
     @property
     def failure(self) -> Failure | None:
-        """The trial's first failure, which the metrics look at."""
+        """The trial's first failure, which the metrics of bursts look at."""
         return next(iter(self.inputs.failures), None)
 
 
@@ -44,6 +44,8 @@ def analyse(folder: Path) -> Analysis:
     log_file = folder / "logs/ditg-receiver.txt"
     log, planned = ditg.read(log_file, inputs.flow_start_ns), bursts.lay_out(inputs.plan)
     bursts.check(planned, log, log_file)
+    if constant := inputs.plan.get("constant"):
+        ditg.check_constant(log, constant["packets"], inputs.plan["packet_bytes"], log_file)
     check_whole(inputs, table, log)
     resent = reinjections.classify(table)
     between = periods.established(inputs, connection, decoded)
@@ -70,8 +72,9 @@ def measure(folder: Path) -> dict:
             "goodput_mbps": delays.goodput_mbps(trial.log),
             "reinjected_packets": int((resent.reinjected > 0).sum()),
             "reinjected_bytes": int(resent.reinjected.sum()),
+            "spurious_reinjected_packets": int((resent.spurious > 0).sum()),
+            "spurious_reinjected_bytes": int(resent.spurious.sum()),
             "reinjection_rate": reinjections.rate(table, resent, trial.periods),
-            "time_to_first_reinjection_ms": time_to_first_reinjection_ms(trial),
             "retransmissions": per_path(trial, resent.retransmitted > 0),
             "packets_sent": per_path(trial, table.length > 0),
             "bytes_sent": per_path(trial, table.length),
@@ -150,30 +153,19 @@ def taken_by_failure(trial: Analysis) -> np.ndarray:
 
 
 def delay_metrics(trial: Analysis) -> dict:
-    """Return the delays of the application's packets, over the trial and around the failure."""
-    log, failure = trial.log, trial.failure
-    increase, gap_from_ns, gap_until_ns = None, trial.inputs.flow_start_ns, None
-    if failure and (taken := taken_by_failure(trial)).any():
-        recovered_ns = reinjections.repaired_ns(trial.packets, taken)
-        increase = None if recovered_ns is None else delays.increase_ms(log, failure.at_ns, recovered_ns)
-        gap_from_ns, gap_until_ns = failure.at_ns, recovered_ns
+    """Return the delays of the application's packets, over the trial and around its failures."""
+    log, events = trial.log, losses.loss_events(trial)
+    summary = losses.medians(events)
+    if not any(event["lost_packets"] for event in events):
+        summary["max_interarrival_gap_ms"] = delays.largest_gap_ms(log, trial.inputs.flow_start_ns, None)
     return {
+        "loss_events": events,
+        **summary,
         "one_way_delay_ms": {
             "quantiles": delays.quantiles(log),
             "series": delays.series(log, trial.inputs.flow_start_ns),
         },
-        "delay_increase_ms": increase,
-        "max_interarrival_gap_ms": delays.largest_gap_ms(log, gap_from_ns, gap_until_ns),
     }
-
-
-def time_to_first_reinjection_ms(trial: Analysis) -> float | None:
-    """Return how long after the failure the first reinjection left on another path; None without one."""
-    if not trial.failure:
-        return None
-    path = trial.inputs.paths.index(trial.failure.path)
-    first = reinjections.first_after(trial.packets, trial.resent, trial.failure, path)
-    return None if first is None else (int(trial.packets.time_ns[first]) - trial.failure.at_ns) / 1e6
 
 
 def packets_after_failure(trial: Analysis) -> dict[str, int]:

@@ -112,9 +112,12 @@ def repaired_ns(packets: Packets, wanted: np.ndarray) -> int | None:
     return None if last == NEVER else int(last)
 
 
-def first_after(packets: Packets, resent: Resent, failure: Failure, failed_path: int) -> int | None:
-    """Return the first packet after the failure with reinjected bytes on a path other than the failed one."""
+def first_after(
+    packets: Packets, resent: Resent, failure: Failure, failed_path: int, until_ns: int = NEVER
+) -> int | None:
+    """Return the first packet from the failure up to `until_ns` with reinjected bytes on a path that did not fail."""
     chosen = (resent.reinjected > 0) & (packets.time_ns >= failure.at_ns) & (packets.path != failed_path)
+    chosen &= packets.time_ns < until_ns
     return int(np.argmax(chosen)) if chosen.any() else None
 
 

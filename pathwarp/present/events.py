@@ -7,13 +7,15 @@ from dataclasses import replace
 from pathwarp.measure.metrics import Analysis, analyse
 from pathwarp.measure.packets import Packets
 from pathwarp.present.results import TrialResult
-from pathwarp.present.timing import NS_PER_MS, PacketEvent, Recovery
+from pathwarp.present.timing import NS_PER_MS, Kind, PacketEvent, Recovery
 
 # The kernel's counters that say whether there were probes, and whether they went out on other subflows too.
 PROBES, PROBES_ELSEWHERE = "TcpExtTCPLossProbes", "MPTcpExtProbeOther"
 JIFFY_NS = NS_PER_MS
 # How much is taken of a burst that never completes, and the least of any.
 NEVER_NS, LEAST_NS = 3_000 * NS_PER_MS, 50 * NS_PER_MS
+# How much is taken of traffic that has no bursts.
+AROUND_NS = 400 * NS_PER_MS
 
 
 def recovery(trial: TrialResult) -> Recovery | None:
@@ -22,38 +24,71 @@ def recovery(trial: TrialResult) -> Recovery | None:
     if affected is None or trial.folder is None:
         return None
     analysis = analyse(trial.folder)
-    table, bursts, log = analysis.packets, analysis.bursts, analysis.log
-    begin, size = int(bursts.offset[affected]), int(bursts.size[affected])
-    first = int(((table.offset <= begin) & (table.end > begin)).argmax())
-    start_ns = int(table.time_ns[first])
+    counters = trial.metrics.get("counters", {}).get(analysis.inputs.ends[0], {})
     completion_ms = trial.metrics["affected_burst_completion_time_ms"]
+    return around_burst(analysis, trial.variant, affected, completion_ms, counters)
+
+
+def first_packet(analysis: Analysis, burst: int) -> int:
+    """The row of the packet that first had the burst's first byte."""
+    table, begin = analysis.packets, int(analysis.bursts.offset[burst])
+    return int(((table.offset <= begin) & (table.end > begin)).argmax())
+
+
+def around_burst(
+    analysis: Analysis,
+    name: str,
+    burst: int,
+    completion_ms: float | None,
+    counters: dict[str, int],
+    mark_ns: int | None = None,
+) -> Recovery:
+    """The packets around a burst; `counters` are the sender's, `mark_ns` an instant to be marked and to be shown."""
+    bursts, log = analysis.bursts, analysis.log
+    begin, size = int(bursts.offset[burst]), int(bursts.size[burst])
+    start_ns = int(analysis.packets.time_ns[first_packet(analysis, burst)])
     completed_ns = None
     if completion_ms is not None:
         # Its time runs from the application's write, which the log has, not from the first packet.
-        row = int((log.seq == bursts.first_seq[affected]).argmax())
+        row = int((log.seq == bursts.first_seq[burst]).argmax())
         completed_ns = int(log.tx_ns[row]) + round(completion_ms * NS_PER_MS)
     span = NEVER_NS if completed_ns is None else max(completed_ns - start_ns, LEAST_NS)
+    span = max(span, abs((mark_ns or start_ns) - start_ns))
     window = (start_ns - span, start_ns + 2 * span)
-    events = [*_data(analysis, window, begin, size, trial.metrics), *_acks(analysis, window)]
+    found = _recovery(analysis, name, counters, start_ns, window, range(begin, begin + size))
+    return replace(found, completed_ns=completed_ns, mark_ns=mark_ns)
+
+
+def around_instant(analysis: Analysis, name: str, counters: dict[str, int], mark_ns: int) -> Recovery:
+    """The packets around an instant, from which the time counts, of traffic that has no bursts."""
+    window = (mark_ns - AROUND_NS // 4, mark_ns + AROUND_NS)
+    stream = range(int(analysis.packets.end.max(initial=0)))
+    found = _recovery(analysis, name, counters, mark_ns, window, stream)
+    return replace(found, has_burst=False, mark_ns=mark_ns)
+
+
+def _recovery(
+    analysis: Analysis, name: str, counters: dict[str, int], start_ns: int, window: tuple[int, int], stream: range
+) -> Recovery:
+    """The packets of a window; `stream` are the bytes that the diagram is about."""
+    events = [*_data(analysis, window, stream.start, len(stream), counters), *_acks(analysis, window)]
     failure = analysis.failure
     return Recovery(
-        variant=trial.variant,
+        variant=name,
         paths=tuple(analysis.inputs.paths),
         events=tuple(sorted(events, key=lambda event: event.sent_ns)),
         start_ns=start_ns,
-        completed_ns=completed_ns,
-        failed_path=failure.path,
-        failed_ns=failure.at_ns,
+        completed_ns=None,
+        failed_path=failure.path if failure else None,
+        failed_ns=failure.at_ns if failure else None,
         ends=analysis.inputs.ends,
         flight_ns=_flight_ns(analysis),
     )
 
 
-def _data(analysis: Analysis, window: tuple[int, int], begin: int, size: int, metrics: dict) -> Iterator[PacketEvent]:
-    """Data packets sent in the window, the offsets counted from the burst's first byte."""
-    table, resent = analysis.packets, analysis.resent
-    counters = metrics.get("counters", {}).get(analysis.inputs.ends[0], {})
-    rows = range(*table.time_ns.searchsorted(window).tolist())
+def kinds(analysis: Analysis, rows: range, counters: dict[str, int]) -> Iterator[Kind]:
+    """What each of these rows of the data packets is; the sender's counters say whether its kernel probed at all."""
+    resent = analysis.resent
     probes = _probes(analysis, rows) if counters.get(PROBES) else set()
     if counters.get(PROBES_ELSEWHERE):
         probes |= _copies(analysis, rows, probes)
@@ -61,6 +96,16 @@ def _data(analysis: Analysis, window: tuple[int, int], begin: int, size: int, me
         kind = (
             "reinjection" if resent.reinjected[row] else "retransmission" if resent.retransmitted[row] else "original"
         )
+        yield "probe" if row in probes else kind
+
+
+def _data(
+    analysis: Analysis, window: tuple[int, int], begin: int, size: int, counters: dict[str, int]
+) -> Iterator[PacketEvent]:
+    """Data packets sent in the window, the offsets counted from the burst's first byte."""
+    table = analysis.packets
+    rows = range(*table.time_ns.searchsorted(window).tolist())
+    for row, kind in zip(rows, kinds(analysis, rows, counters), strict=True):
         offset, length = int(table.offset[row]) - begin, int(table.length[row])
         event = PacketEvent(
             path=analysis.inputs.paths[table.path[row]],
@@ -69,7 +114,7 @@ def _data(analysis: Analysis, window: tuple[int, int], begin: int, size: int, me
             arrived_ns=int(table.arrival_ns[row]) if table.delivered[row] else None,
             offset=offset,
             length=length,
-            kind="probe" if row in probes else kind,
+            kind=kind,
         )
         outside = "burst before" if offset + length <= 0 else "next burst" if offset >= size else ""
         yield replace(event, label=outside)

@@ -4,10 +4,10 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from pathwarp.present import bars, histogram, timing
+from pathwarp.present import bars, boxes, histogram, timing
 from pathwarp.present.events import recovery
 from pathwarp.present.metric import Metric
-from pathwarp.present.results import TrialResult, by_group
+from pathwarp.present.results import BURST_METRICS, TrialResult, by_group, by_headline
 from pathwarp.schema.scenario import Scenario
 
 
@@ -26,7 +26,9 @@ def draw_figures(scenario: Scenario, results: Sequence[TrialResult], out_dir: Pa
 def _summaries(
     scenario: Scenario, traffic: str, trials: Mapping[str, Sequence[TrialResult]], out_dir: Path
 ) -> list[Path]:
-    metric = scenario.metrics[0]
+    (metric,) = by_headline([trial for of_variant in trials.values() for trial in of_variant], scenario.metrics)
+    if metric not in BURST_METRICS:
+        return _boxes(scenario, traffic, trials, metric, out_dir)
     title = f"{traffic.capitalize()} traffic: {Metric.of(metric).words}, trace by trace"
     paths = bars.draw(trials, metric, title, _subtitle(trials, scenario), out_dir, f"bars-{traffic}")
     hit = {
@@ -38,6 +40,18 @@ def _summaries(
         title = f"{traffic.capitalize()} traffic: where in its burst the first lost packet lies"
         paths += histogram.draw(hit, title, _subtitle(hit, scenario), out_dir, f"loss-position-{traffic}")
     return paths
+
+
+def _boxes(
+    scenario: Scenario, traffic: str, trials: Mapping[str, Sequence[TrialResult]], metric: str, out_dir: Path
+) -> list[Path]:
+    """The headline and the reinjection rate, as the paper has them beside each other."""
+    events = max(sum(len(trial.events) for trial in of_variant) for of_variant in trials.values())
+    title = f"{Metric.of(metric).words.capitalize()} and reinjection rate, {traffic} traffic"
+    published = scenario.paper.published if scenario.paper else {}
+    subtitle = f"{events} loss {'event' if events == 1 else 'events'} · {scenario.title}"
+    metrics = list(dict.fromkeys([metric, "reinjection_rate"]))
+    return boxes.draw(trials, metrics, published, title, subtitle, out_dir, f"boxes-{traffic}")
 
 
 def _subtitle(trials: Mapping[str, Sequence[TrialResult]], scenario: Scenario) -> str:

@@ -25,6 +25,7 @@ KIND_WORDS = {
     "ack": "ACK",
 }
 FAILED, DEAD = "#9C2A1B", "#F7ECE8"
+MARK = "#7B3294"
 ARROWS_UP_TO = 24  # packets of a kind; more of them are thin lines without heads
 
 _GUTTER_IN, _LANE_IN, _MARGIN_IN = 1.3, 1.05, 1.05
@@ -51,6 +52,10 @@ def draw(axes: Any, recovery: Recovery, window: tuple[float, float], reference: 
             events = [event for event in of_path if event.kind == kind]
             _packets(axes, recovery, events, kind, flight_ms)
         _labels(axes, recovery, window, path)
+    if recovery.mark_ns is not None:
+        left, right = _ends(recovery, recovery.paths[0])[0], _ends(recovery, recovery.paths[-1])[1]
+        look = {"color": MARK, "linewidth": 0.9, "zorder": 1.5}
+        axes.hlines(recovery.ms(recovery.mark_ns), left - 0.12, right + 0.12, **look)
     _completion(axes, recovery, window, reference)
     above = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points", "annotation_clip": False}
     axes.annotate(
@@ -85,12 +90,17 @@ def _lines(axes: Any, recovery: Recovery, window: tuple[float, float], path: str
         axes.vlines(x, *window, color=style.INK, linewidth=1.1)
         axes.annotate(name, (x, 1), (0, 4), ha="center", fontsize=8, color=style.QUIET, **above)
     axes.annotate(path_words(path), ((server + client) / 2, 1), (0, 17), ha="center", fontsize=9, **above)
-    if path != recovery.failed_path:
+    if not _fails(recovery, path, window):
         return
     failed = recovery.ms(recovery.failed_ns)
     axes.fill_between([server, client], max(failed, window[0]), window[1], color=DEAD, linewidth=0, zorder=0.5)
     if failed >= window[0]:
         axes.hlines(failed, server - 0.12, client + 0.12, color=FAILED, linewidth=1.6, zorder=5)
+
+
+def _fails(recovery: Recovery, path: str, window: tuple[float, float]) -> bool:
+    """Whether the path has failed by the end of what is shown."""
+    return path == recovery.failed_path and recovery.ms(recovery.failed_ns) <= window[1]
 
 
 _BACKING = {"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "boxstyle": "square,pad=0.1"}
@@ -130,8 +140,11 @@ def _labels(axes: Any, recovery: Recovery, window: tuple[float, float], path: st
     """Labels left of a path's server line, moved apart, each tied by a thin line to the packets that it names."""
     few = len(data_events(recovery, window)) <= FEW
     named = [_Label.of(g, recovery, few) for g in group(recovery, window, path)]
-    failed = recovery.ms(recovery.failed_ns)
-    if path == recovery.failed_path:
+    if recovery.mark_ns is not None and path == recovery.paths[0]:
+        at = recovery.ms(recovery.mark_ns)
+        named.append(_Label(f"first difference\n{at:.1f} ms", MARK, at, at))
+    if _fails(recovery, path, window):
+        failed = recovery.ms(recovery.failed_ns)
         at = max(failed, window[0])
         when = f"{failed:.1f} ms" if failed >= 0 else f"{-failed:.1f} ms before"
         named.append(_Label(f"{path_words(path)} fails\n{when}", FAILED, at, at))
@@ -171,6 +184,8 @@ def _completion(axes: Any, recovery: Recovery, window: tuple[float, float], refe
     """A line where the burst completes; the gain over the reference as a double arrow from here to there."""
     left, right = _ends(recovery, recovery.paths[0])[0], _ends(recovery, recovery.paths[-1])[1]
     done = recovery.completion_ms
+    if not recovery.has_burst:
+        return
     if done is None:
         axes.annotate(
             "burst never\ncompletes", (right, window[1]), (8, 4), textcoords="offset points", va="bottom", **_TEXT

@@ -11,6 +11,8 @@ from typing import Any
 from pathwarp.faults import Fault, Faults
 
 SEALED_FILES = ("manifest.json", "metrics.json")
+# What only traffic in bursts has.
+BURST_METRICS = ("affected_burst_completion_time_ms", "loss_position_fraction")
 _SEED = re.compile(r"seed-(\d+)")
 
 
@@ -30,15 +32,46 @@ class TrialResult:
     folder: Path | None = None
 
     @property
-    def incomplete(self) -> bool:
-        """Whether the burst that met the failure never completed."""
-        hit = self.metrics.get("affected_burst") is not None
-        return hit and self.metrics.get("affected_burst_completion_time_ms") is None
+    def events(self) -> list[dict[str, Any]]:
+        """The trial's loss events, an entry for each failure."""
+        return self.metrics.get("loss_events", [])
+
+    @property
+    def incomplete(self) -> int:
+        """How many failures took data that never arrived; 1 for a burst that met the failure and never completed."""
+        if self.metrics.get("affected_burst") is not None:
+            return int(self.metrics.get("affected_burst_completion_time_ms") is None)
+        return sum(event["lost_packets"] > 0 and event["recovery_ms"] is None for event in self.events)
 
     def value(self, metric: str) -> float | None:
         """The number under that key; None without one: the burst never completed, or the failure met no burst."""
         value = self.metrics.get(metric)
         return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+    def values(self, metric: str) -> dict[tuple[int, int], float | None]:
+        """The numbers under that key by seed and loss event: one for each event, or the trial's own as that of event 0.
+
+        A trial of a single event has its own, which for a rate is that of the whole trial.
+        """
+        if len(self.events) > 1 and metric in self.events[0]:
+            return {(self.seed, event["event"]): event[metric] for event in self.events}
+        return {(self.seed, 0): self.value(metric)}
+
+
+def values_of(trials: Iterable[TrialResult], metric: str) -> dict[tuple[int, int], float | None]:
+    """The numbers of several trials of one variant and traffic, by seed and loss event."""
+    return {key: value for trial in trials for key, value in trial.values(metric).items()}
+
+
+def by_headline(results: Sequence[TrialResult], metrics: Sequence[str]) -> dict[str, list[TrialResult]]:
+    """{metric: trials}: for the trials of each traffic the first metric that applies; those of bursts need bursts."""
+    found: dict[str, list[TrialResult]] = {}
+    for variants in by_group(results).values():
+        trials = [trial for of_variant in variants.values() for trial in of_variant]
+        bursts = any(trial.metrics.get("burst_completion_time_ms", True) for trial in trials)
+        apply = [metric for metric in metrics if bursts or metric not in BURST_METRICS]
+        found.setdefault(next(iter(apply), metrics[0]), []).extend(trials)
+    return found
 
 
 def load_results(

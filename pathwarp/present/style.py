@@ -20,9 +20,11 @@ VARIANT_COLOURS = {
     "rto": "#CC79A7",
     "pto": "#009E73",
     "rej-k1": "#D55E00",
+    "rej-k2": "#F0E442",
+    "rej-k4": "#7A5C3E",
 }
 # For variants that have no colour above, by their position; a hatch tells them from the others.
-SPARE_COLOURS = ("#B8A1D9", "#7A5C3E", "#8FB339", "#5B6C8F", "#D9A5A0", "#3E7A78")
+SPARE_COLOURS = ("#B8A1D9", "#8FB339", "#5B6C8F", "#D9A5A0", "#3E7A78")
 SPARE_HATCH = "///"
 
 INK, QUIET, PALE = "#222222", "#6B6B6B", "#D9D9D9"

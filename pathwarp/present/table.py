@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pathwarp.present import stats
 from pathwarp.present.metric import Metric, number
-from pathwarp.present.results import TrialResult, by_group
+from pathwarp.present.results import BURST_METRICS, TrialResult, by_group, values_of
 from pathwarp.present.stats import Comparison, Estimate
 
 NONE = "-"
@@ -28,11 +28,11 @@ def render(
     compared = baseline is not None and any(baseline in variants and len(variants) > 1 for variants in groups.values())
     rows, notes = [], []
     for traffic, variants in groups.items():
-        before = _by_seed(variants.get(baseline, ()), metric)
+        before = values_of(variants.get(baseline, ()), metric)
         for variant, trials in variants.items():
             comparison = None
             if before and variant != baseline:
-                comparison = stats.compare(before, _by_seed(trials, metric))
+                comparison = stats.compare(before, values_of(trials, metric))
             rows.append(_row(trials, metric, comparison, is_baseline=variant == baseline))
             notes += _notes(f"{variant}, {traffic}", trials, metric, comparison)
     head = _head(shown)
@@ -41,9 +41,8 @@ def render(
     lines += _aligned([[row[i] for i in keep] for row in [head, *rows]])
     lines.append("")
     if compared:
-        lines.append(
-            f"change: against {baseline}, paired by trace and seed; in % as the ratio of means, Fieller's interval"
-        )
+        pairs = "seed and loss event" if _several(results) else "trace and seed"
+        lines.append(f"change: against {baseline}, paired by {pairs}; in % as the ratio of means, Fieller's interval")
     elif baseline is not None and rows:
         lines.append(f"no change shown: there is nothing to compare with the baseline, {baseline}")
     lines += notes
@@ -60,13 +59,14 @@ def _head(metric: Metric) -> list[str]:
     return ["variant", "traffic", "n", "mean" + unit, _INTERVAL, *change, "incomplete"]
 
 
-def _by_seed(trials: Sequence[TrialResult], metric: str) -> dict[int, float | None]:
-    return {trial.seed: trial.value(metric) for trial in trials}
+def _several(trials: Sequence[TrialResult]) -> bool:
+    """Whether n counts loss events, of which a trial has several."""
+    return any(len(trial.events) > 1 for trial in trials)
 
 
 def _row(trials: Sequence[TrialResult], metric: str, comparison: Comparison | None, is_baseline: bool) -> list[str]:
     shown = Metric.of(metric)
-    values = [value for value in _by_seed(trials, metric).values() if value is not None]
+    values = [value for value in values_of(trials, metric).values() if value is not None]
     mean = stats.mean(values)
     cells = [trials[0].variant, trials[0].traffic, str(len(values))]
     cells += [shown.show(mean.value) if mean else NONE, _span(mean, shown.decimals)]
@@ -92,9 +92,12 @@ def _span(estimate: Estimate | None, decimals: int, factor: int = 1, sign: bool 
 def _notes(who: str, trials: Sequence[TrialResult], metric: str, comparison: Comparison | None) -> list[str]:
     """What the row's counts don't say by themselves."""
     notes = []
-    unhit = sum(trial.value(metric) is None and not trial.incomplete for trial in trials)
-    if unhit:
-        notes.append(f"{who}: no value in {unhit} of {len(trials)} trials, the failure met no burst")
+    values = values_of(trials, metric).values()
+    unhit = sum(value is None for value in values) - sum(trial.incomplete for trial in trials)
+    if unhit > 0:
+        met = "met no burst" if metric in BURST_METRICS else "took nothing"
+        what = f"loss events, the failure {met}" if _several(trials) else f"trials, the failure {met}"
+        notes.append(f"{who}: no value in {unhit} of {len(values)} {what}")
     if comparison and comparison.dropped:
         together = comparison.pairs + comparison.dropped
         notes.append(f"{who}: {comparison.dropped} of {together} pairs left out, without a value on one side or both")

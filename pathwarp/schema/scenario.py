@@ -4,6 +4,7 @@
 What spans several keys or files (paths that exist, times in order) is checked in `pathwarp.checks`.
 """
 
+from collections.abc import Iterator
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -27,15 +28,20 @@ Metric = Literal[
     "reinjected_bytes",
     "goodput_mbps",
     "time_to_first_reinjection_ms",
+    "spurious_reinjected_packets",
 ]
+
+# Of a scenario, repetitions included.
+MOST_EVENTS = 1_000
 
 
 class Paper(Part):
-    """The publication that the experiment comes from."""
+    """The publication that the experiment comes from; `published` are its medians, by metric and variant."""
 
     source: Name
     sections: Line | None = None
     figures: tuple[Annotated[int, Field(strict=True, ge=1)], ...] = ()
+    published: Annotated[dict[Metric, dict[Name, Annotated[float, Field(ge=0)]]], Field(default_factory=dict)]
 
 
 class Change(Part):
@@ -51,11 +57,18 @@ class Change(Part):
         return shape.model_copy(update={name: value for name, value in self if value is not None})
 
 
+class Repeat(Part):
+    """How often an event happens, and how long after its beginning it begins again."""
+
+    times: Annotated[int, Field(strict=True, ge=1, le=MOST_EVENTS)]
+    every_ns: Annotated[DurationNs, Field(alias="every", gt=0)]
+
+
 class Event(Part):
     """What happens to a path: it fails, or its shape changes, from `at` to `until` (or the end).
 
     Times run from the start of the flow. `into-burst` moves `at` to that long after the departure of the first burst
-    at or after it.
+    at or after it. `announce-after` is how long the receiver takes to announce that its address is gone.
     """
 
     at_ns: Annotated[DurationNs, Field(alias="at")]
@@ -65,6 +78,14 @@ class Event(Part):
     direction: Direction = "both"
     until_ns: Annotated[DurationNs | None, Field(alias="until")] = None
     into_burst_ns: Annotated[DurationNs | None, Field(alias="into-burst")] = None
+    announce_after_ns: Annotated[DurationNs | None, Field(alias="announce-after")] = None
+    repeat: Repeat | None = None
+
+    def repetitions(self) -> Iterator[tuple[int, int | None]]:
+        """Each repetition's `at` and `until`."""
+        times, every_ns = (self.repeat.times, self.repeat.every_ns) if self.repeat else (1, 0)
+        for number in range(times):
+            yield self.at_ns + number * every_ns, None if self.until_ns is None else self.until_ns + number * every_ns
 
 
 class Scenario(Part):
@@ -83,5 +104,5 @@ class Scenario(Part):
     scheduler: Scheduler
     preferred_path: Annotated[Name, Field(alias="preferred-path")]
     sysctls: Annotated[Sysctls, Field(default_factory=dict)]
-    events: Annotated[tuple[Event, ...], Field(max_length=1_000)] = ()
+    events: Annotated[tuple[Event, ...], Field(max_length=MOST_EVENTS)] = ()
     metrics: Annotated[tuple[Metric, ...], Field(min_length=1)]

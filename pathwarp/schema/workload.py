@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Model of a workload, `traffic/NAME.yaml`: bursts, when they start and how large they are."""
+"""Models of a workload, `traffic/NAME.yaml`, by its `kind`: bursts that start at given instants, or a constant rate."""
 
-from typing import Annotated, Generic, Literal, Self, TypeVar
+from fractions import Fraction
+from math import ceil
+from typing import Annotated, ClassVar, Generic, Literal, NamedTuple, Self, TypeVar
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from pathwarp.faults import BadValue
 from pathwarp.schema.common import DurationNs, Line, Name, Part, SizeBytes
+from pathwarp.units import PACKET_RATE, RATE, parse_packet_rate_s, parse_rate_bit_s
 
 # What D-ITG 2.8.1 sends over TCP: its header inside the payload takes 24 bytes, its buffer holds 64000.
 SMALLEST_SEND_BYTES = 24
@@ -14,6 +17,8 @@ LARGEST_SEND_BYTES = 64_000
 
 # Their files are numbered with two digits.
 MOST_TRACES = 99
+
+MOST_PACKETS_S, MOST_BITS_S = 1_000_000, 100_000_000_000
 
 Quantity = TypeVar("Quantity")
 
@@ -99,18 +104,59 @@ class Traces(Part):
     seed: Annotated[int, Field(strict=True, ge=0, lt=2**32)] | None = None
 
 
-class Workload(Part):
-    """One application's traffic.
+class Rate(NamedTuple):
+    """How much is sent in a second: packets, or bits of payload."""
 
-    `gap_ns` runs from the start of a burst to the start of the next, `size_bytes` is a burst's payload, `packet_bytes`
-    the payload of one send call.
-    """
+    per_s: int
+    unit: Literal["packets", "bits"]
+
+
+def read_rate(value: object) -> Rate:
+    """`1800 packets/s` or `78 Mbit/s`."""
+    in_packets = isinstance(value, str) and value.strip().endswith(tuple(PACKET_RATE.units))
+    try:
+        rate = Rate(parse_packet_rate_s(value), "packets") if in_packets else Rate(parse_rate_bit_s(value), "bits")
+    except BadValue as bad:
+        raise BadValue(bad.what, ", ".join([*PACKET_RATE.units, *RATE.units]), bad.hint) from None
+    if not 1 <= rate.per_s <= (MOST_PACKETS_S if in_packets else MOST_BITS_S):
+        raise BadValue("is out of range", f"1 packets/s to {MOST_PACKETS_S} packets/s, or 1 bit/s to 100 Gbit/s")
+    return rate
+
+
+class Workload(Part):
+    """One application's traffic; `packet_bytes` is the payload of one send call."""
 
     name: Name
     title: Line
     source: Line
-    kind: Literal["bursts"]
+    kind: str
     packet_bytes: Annotated[SizeBytes, Field(alias="packet", ge=2 * SMALLEST_SEND_BYTES, le=LARGEST_SEND_BYTES)]
+    generated: ClassVar[bool] = False
+
+
+class ConstantWorkload(Workload):
+    """Packets of one size at one distance, for as long as the scenario lasts; the same for every seed."""
+
+    kind: Literal["constant"]
+    rate: Annotated[Rate, BeforeValidator(read_rate)]
+    traces: ClassVar[None] = None
+
+    @property
+    def packets_s(self) -> Fraction:
+        return Fraction(self.rate.per_s, 1 if self.rate.unit == "packets" else 8 * self.packet_bytes)
+
+    def packets(self, duration_ns: int) -> int:
+        """How many packets leave before the end, the first at 0."""
+        return ceil(self.packets_s * duration_ns / 1_000_000_000)
+
+
+class BurstWorkload(Workload):
+    """Traffic that comes in bursts.
+
+    `gap_ns` runs from the start of a burst to the start of the next, `size_bytes` is a burst's payload.
+    """
+
+    kind: Literal["bursts"]
     traces: Traces
     gap_ns: Gap | None = Field(None, alias="gap")
     size_bytes: Size | None = Field(None, alias="size")
@@ -128,3 +174,7 @@ class Workload(Part):
     def generated(self) -> bool:
         """Whether the traces come from the distributions; otherwise they were recorded."""
         return self.gap_ns is not None
+
+
+# The kinds of workload by name.
+KINDS: dict[str, type[Workload]] = {"bursts": BurstWorkload, "constant": ConstantWorkload}

@@ -9,7 +9,7 @@ import click
 from pathwarp.catalogue import NAME_RULE, WORKLOAD, Catalogue, is_name
 from pathwarp.faults import Fault, Faults, gather
 from pathwarp.load import load_workload, trace_path
-from pathwarp.schema.workload import MOST_TRACES, Workload
+from pathwarp.schema.workload import MOST_TRACES, BurstWorkload, Workload
 from pathwarp.traffic.trace import Trace, read_csv, write_csv
 from pathwarp.units import parse_duration_s
 
@@ -35,7 +35,7 @@ def generate(catalogue: Catalogue, name: str, out: Path | None) -> None:
     chosen = [workload for workload in workloads if workload.generated]
     if name != "all" and not chosen:
         raise Faults.one(
-            f"traffic/{name}.yaml", "has recorded traces, nothing to generate", "traces.seed, gap and size"
+            f"traffic/{name}.yaml", "has recorded traces or none, nothing to generate", "traces.seed, gap and size"
         )
     for workload in chosen:
         for number in range(1, workload.traces.count + 1):
@@ -86,15 +86,20 @@ def show(catalogue: Catalogue, name: str) -> None:
     from pathwarp.traffic.summary import rows, table
 
     (workload,) = _load(catalogue, [name])
-    traces = read_traces(catalogue, workload)
-    seconds = workload.traces.duration_ns / 1e9
     click.echo(f"{workload.name}: {workload.title}")
     click.echo(f"source: {workload.source}")
+    if not workload.traces:
+        rate = workload.packets_s
+        bits = float(rate * workload.packet_bytes * 8 / 1_000_000)
+        click.echo(f"{float(rate):g} packets of {workload.packet_bytes} B a second, {bits:g} Mbit/s of payload")
+        return
+    seconds = workload.traces.duration_ns / 1e9
+    traces = read_traces(catalogue, workload)
     click.echo(f"{len(traces)} traces of {seconds:g} s, {'generated' if workload.generated else 'recorded'}\n")
     click.echo(table(rows(traces, workload.packet_bytes, seconds)))
 
 
-def read_traces(catalogue: Catalogue, workload: Workload) -> list[Trace]:
+def read_traces(catalogue: Catalogue, workload: BurstWorkload) -> list[Trace]:
     """All traces of `workload`; Faults for all that is wrong with them."""
     faults: list[Fault] = []
     traces: list[Trace] = []

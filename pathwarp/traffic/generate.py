@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Iterator
 from statistics import NormalDist
 
-from pathwarp.schema.workload import Workload
+from pathwarp.schema.workload import BurstWorkload
 from pathwarp.traffic.trace import Burst, Trace
 
 GAP_STREAM, SIZE_STREAM = 1, 2
@@ -39,7 +39,7 @@ _SHAPES: dict[str, tuple[Callable, Callable]] = {
 }
 
 
-def generate(workload: Workload, number: int) -> Trace:
+def generate(workload: BurstWorkload, number: int) -> Trace:
     """Trace `number` (from 1) of a generated workload: the first burst at 0, the last one before the traces' end."""
     gaps = _draws(workload.gap_ns, _shares(workload.traces.seed, number, GAP_STREAM))
     sizes = _draws(workload.size_bytes, _shares(workload.traces.seed, number, SIZE_STREAM))

@@ -16,10 +16,10 @@ class Project:
 
     root: Path
 
-    def start(self, *arguments: str) -> subprocess.Popen:
-        """Start the engine's command in a process group of its own."""
+    def start(self, *arguments: str, under: tuple[str, ...] = ()) -> subprocess.Popen:
+        """Start the engine's command in a process group of its own; `under` is a command that runs another."""
         return subprocess.Popen(
-            [sys.executable, "-m", "pathwarp", "--root", str(self.root), *arguments],
+            [*under, sys.executable, "-m", "pathwarp", "--root", str(self.root), *arguments],
             cwd=Path(__file__).parents[2],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -28,9 +28,9 @@ class Project:
             start_new_session=True,
         )
 
-    def call(self, *arguments: str) -> tuple[int, str, str]:
+    def call(self, *arguments: str, under: tuple[str, ...] = ()) -> tuple[int, str, str]:
         """Run the command: exit status, standard output, standard error."""
-        process = self.start(*arguments)
+        process = self.start(*arguments, under=under)
         output, errors = process.communicate()
         return process.returncode, output, errors
 
@@ -57,6 +57,15 @@ class Project:
     def unsealed(self) -> list[Path]:
         """Whatever is left of trials at work."""
         return list((self.root / "results" / ".in-progress").glob("*"))
+
+
+@pytest.fixture(scope="session")
+def flooded(tmp_path_factory, make_project) -> Project:
+    """A project with a sealed trial of each variant that saturates both paths, which lose packets."""
+    project = Project(make_project(tmp_path_factory.mktemp("flooded")))
+    status, _, errors = project.call("run", "--scenario", "flooded", "--variant", "all")
+    assert status == 0, errors
+    return project
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 from pathwarp.catalogue import Catalogue
 from pathwarp.load import load_workload, trace_path
 from pathwarp.schema.explain import read_model
-from pathwarp.schema.workload import Workload
+from pathwarp.schema.workload import BurstWorkload
 from pathwarp.traffic.commands import read_traces
 from pathwarp.traffic.generate import SIZE_STREAM, _draws, _shares, generate
 from pathwarp.traffic.summary import COLUMNS, rows
@@ -33,8 +33,8 @@ size: SIZE
 """
 
 
-def workload(size: str = "{kind: constant, value: 1 kB}") -> Workload:
-    return read_model(Workload, parse(TEXT.replace("SIZE", size), "traffic/test.yaml"))
+def workload(size: str = "{kind: constant, value: 1 kB}") -> BurstWorkload:
+    return read_model(BurstWorkload, parse(TEXT.replace("SIZE", size), "traffic/test.yaml"))
 
 
 def sizes(text: str, count: int = 4000) -> list[float]:

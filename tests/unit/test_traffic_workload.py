@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Workload files: what they may say, and what is said about those that are wrong."""
 
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from pathwarp.catalogue import WORKLOAD, Catalogue
 from pathwarp.faults import Faults
 from pathwarp.load import load_workload
 from pathwarp.schema.explain import read_model
-from pathwarp.schema.workload import Workload
+from pathwarp.schema.workload import BurstWorkload, ConstantWorkload
 from pathwarp.yamlfile import parse
 
 ROOT = Path(__file__).parents[2]
@@ -25,8 +26,8 @@ size: {kind: constant, value: 20 kB}
 """
 
 
-def load(text: str) -> Workload:
-    return read_model(Workload, parse(text, "traffic/web.yaml"))
+def load(text: str) -> BurstWorkload:
+    return read_model(BurstWorkload, parse(text, "traffic/web.yaml"))
 
 
 def test_units_become_exact_integers():
@@ -74,3 +75,65 @@ def test_own_workloads_load(name):
     assert name in catalogue.names(WORKLOAD)
     workload = load_workload(catalogue, name)
     assert (workload.traces.count, workload.traces.duration_ns, workload.packet_bytes) == (30, 180 * 10**9, 1400)
+
+
+CONSTANT = """\
+name: web
+title: A stream
+source: made up
+kind: constant
+packet: 1400 B
+rate: 1800 packets/s
+"""
+
+
+def constant(rate: str) -> ConstantWorkload:
+    return read_model(ConstantWorkload, parse(CONSTANT.replace("1800 packets/s", rate), "traffic/web.yaml"))
+
+
+@pytest.mark.parametrize(
+    ("rate", "packets_s", "packets_in_10_s"),
+    [
+        ("1800 packets/s", 1800, 18_000),
+        ("1 packet/s", 1, 10),
+        ("78 Mbit/s", Fraction(78_000_000, 11_200), 69_643),  # the last one at 9.9999 s
+    ],
+)
+def test_constant_rate_in_packets_and_in_bits(rate, packets_s, packets_in_10_s):
+    workload = constant(rate)
+    assert workload.packets_s == packets_s
+    assert workload.packets(10 * 10**9) == packets_in_10_s
+    assert workload.traces is None
+    assert not workload.generated
+
+
+@pytest.mark.parametrize(
+    ("rate", "what"),
+    [
+        ("1800", "has no unit"),
+        ("1800 packets", "unknown unit 'packets'"),
+        ("0 packets/s", "out of range"),
+        ("1.5 packets/s", "finer than 1 packet/s"),
+        ("2000000 packets/s", "out of range"),
+        ("-1 Mbit/s", "negative"),
+        ("[1]", "is not a rate"),
+    ],
+)
+def test_wrong_rates_are_named(rate, what):
+    with pytest.raises(Faults) as caught:
+        constant(rate)
+    (fault,) = caught.value.faults
+    assert "web.yaml:6: rate" in fault.where
+    assert what in fault.what
+    assert "packets/s" in fault.valid
+
+
+def test_constant_workload_has_no_traces():
+    with pytest.raises(Faults) as caught:
+        read_model(ConstantWorkload, parse(CONSTANT + "traces: {count: 1, duration: 10 s}\n", "traffic/web.yaml"))
+    assert caught.value.faults[0].what == "is not a key here"
+
+
+@pytest.mark.parametrize("name", ["cbr", "greedy"])
+def test_own_streams_load(name):
+    assert isinstance(load_workload(Catalogue(ROOT), name), ConstantWorkload)

@@ -101,7 +101,7 @@ def test_into_burst_hits_the_first_burst_from_at_on(project, seed, at, into, ins
     [("blackhole", "shape"), ("interface-down", "interface-up"), ("address-removed", "address-added")],
 )
 def test_failures_end(project, fail, end):
-    begins, ends = events(project, f"[{{at: 4 s, path: near, fail: {fail}, until: 6 s}}]")
+    begins, *_, ends = events(project, f"[{{at: 4 s, path: near, fail: {fail}, until: 6 s}}]")
     assert (begins["action"], begins["at_s"], ends["action"], ends["at_s"]) == (fail, 4.0, end, 6.0)
     setup = plan(project)[0].guest_plan()["paths_setup"][0]
     assert ends.get("shape") == ({way: setup[way] for way in ("down", "up")} if end == "shape" else None)
@@ -223,3 +223,72 @@ def test_numbers_out_of_range_and_faults_of_files_come_together(project):
     (project / "topologies/two-paths.yaml").unlink()
     faults = faults_of(plan, project, seed=0, runs=0, backend="kvm")
     assert [fault.where for fault in faults] == ["seed", "runs", "backend", "scenarios/cut.yaml:4: topology"]
+
+
+STREAM = """\
+name: stream
+title: a constant rate
+source: none
+kind: constant
+packet: 1400 B
+rate: 1800 packets/s
+"""
+
+
+def test_a_constant_rate_is_all_in_the_plan(project):
+    (project / "traffic/stream.yaml").write_text(STREAM)
+    first, second = plan(project, traffic=("stream",), variants=("better",), runs=2)
+    guest = first.guest_plan()
+    assert guest["constant"] == {"packets_s": 1800.0, "packets": 18_000}
+    assert guest["bursts"] == []
+    assert first.replay.number is None
+    assert first.id(HASHES) != second.id(HASHES)
+    assert plan(project)[0].guest_plan()["constant"] is None
+
+
+def test_a_constant_rate_has_no_bursts_to_hit(project):
+    (project / "traffic/stream.yaml").write_text(STREAM)
+    event = "events=[{at: 4 s, path: near, fail: blackhole, into-burst: 5 ms}]"
+    (fault,) = faults_of(plan, project, event, traffic=("stream",))
+    assert "traffic/stream.yaml, no burst follows" in fault.what
+
+
+def test_events_repeat(project):
+    event = "{at: 2 s, path: near, fail: address-removed, announce-after: 800 ms, until: 3 s, repeat: "
+    actions = events(project, f"[{event}{{times: 3, every: 2500 ms}}}}]")
+    assert [(action["at_s"], action["action"]) for action in actions] == [
+        (at_s + begin_s, action)
+        for begin_s in (2.0, 4.5, 7.0)
+        for at_s, action in ((0, "address-removed"), (0.8, "removal-announced"), (1, "address-added"))
+    ]
+
+
+def test_a_removal_is_announced_at_once_unless_told_otherwise(project):
+    actions = events(project, "[{at: 2 s, path: near, fail: address-removed}]")
+    assert [(action["at_s"], action["action"]) for action in actions] == [
+        (2.0, "address-removed"),
+        (2.0, "removal-announced"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("event", "what"),
+    [
+        ("fail: blackhole, until: 7 s, repeat: {times: 3, every: 2 s}", "its repetition at 10 s is not before the end"),
+        ("fail: blackhole, until: 7 s, repeat: {times: 2, every: 500 ms}", "meets its own repetition"),
+        ("fail: blackhole, repeat: {times: 2, every: 1 s}", "needs an end of each failure"),
+        ("fail: blackhole, announce-after: 1 s", "is for fail: address-removed only"),
+        ("fail: address-removed, until: 7 s, announce-after: 1 s", "announce-after leads to 7 s"),
+        ("fail: blackhole, until: 7 s, repeat: {times: 2000, every: 1 s}", "is too large"),
+        ("fail: blackhole, until: 7 s, repeat: {times: 2, every: 0 s}", "is too small"),
+    ],
+)
+def test_wrong_repetitions_are_refused(project, event, what):
+    faults = faults_of(events, project, f"[{{at: 6 s, path: near, {event}}}]")
+    assert any(what in fault.what for fault in faults), faults
+
+
+def test_repetitions_count_as_events(project):
+    event = "{at: 1 ms, path: PATH, change: {delay: 5 ms}, until: 2 ms, repeat: {times: 600, every: 3 ms}}"
+    (fault,) = faults_of(events, project, f"[{event.replace('PATH', 'near')}, {event.replace('PATH', 'far')}]")
+    assert "come to 1200" in fault.what

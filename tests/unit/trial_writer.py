@@ -58,7 +58,7 @@ class TrialWriter:
         self.isn[path], self.next_seq[path] = isn, 1
         delay = DELAY_MS[path]
         self.put(path, at_ms, pcap.segment(server, client, isn, pcap.SYN, options=steps[0]))
-        answer = pcap.segment(client, server, 77, pcap.SYN | pcap.ACK, options=steps[1])
+        answer = pcap.segment(client, server, 77, pcap.SYN | pcap.ACK, options=steps[1], ack=isn + 1)
         self.put(path, at_ms + delay, answer, back=True)
         self.put(path, at_ms + 2 * delay, pcap.segment(server, client, isn + 1, options=steps[2]))
 

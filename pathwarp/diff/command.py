@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`pathwarp diff`."""
+
+from pathlib import Path
+
+import click
+
+from pathwarp.catalogue import Catalogue
+from pathwarp.options import option, shown
+
+
+@click.command()
+@click.argument("a", envvar="PATHWARP_A", type=click.Path(path_type=Path))
+@click.argument("b", envvar="PATHWARP_B", type=click.Path(path_type=Path))
+@option("out", "The folder for the diagrams.  [default: the figures of A's scenario]", type=click.Path(path_type=Path))
+@click.pass_obj
+def diff(catalogue: Catalogue, a: Path, b: Path, out: Path | None) -> None:
+    """Show the first packet in which the run folders A and B differ, and draw both trials around it."""
+    from pathwarp.diff.figure import draw_diff
+    from pathwarp.diff.part import find_part
+    from pathwarp.diff.report import report
+    from pathwarp.diff.side import read_sides
+
+    sides = read_sides(a, b)
+    part = find_part(*(side.sightings for side in sides))
+    for line in report(sides, part):
+        click.echo(line)
+    if part:
+        for path in draw_diff(sides, part, out, catalogue.root / "results"):
+            click.echo(shown(path))

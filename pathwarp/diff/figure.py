@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The timing diagrams of two trials around their first difference, one above the other."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from pathwarp.diff.part import Part
+from pathwarp.diff.side import Side
+from pathwarp.measure.bursts import completion_ms
+from pathwarp.present import timing
+from pathwarp.present.events import around_burst, around_instant, first_packet
+from pathwarp.present.timing import Recovery
+from pathwarp.settings import label
+
+
+def draw_diff(sides: Sequence[Side], part: Part, out: Path | None, results: Path) -> list[Path]:
+    """Draw the burst that each trial was sending at the first difference, or had sent last, as SVG and PNG.
+
+    Without `out` they go to the figures of the first trial's scenario below `results`. Returns the files.
+    """
+    plan = sides[0].analysis.inputs.plan
+    if out is None:
+        out = results / label(plan["scenario"], plan["settings"]) / "figures"
+    recoveries = [_around(side, part.at_ns) for side in sides]
+    names = [side.name for side in sides]
+    seeds = " and ".join(dict.fromkeys(str(side.analysis.inputs.plan["seed"]) for side in sides))
+    title = f"{plan['traffic'].capitalize()} traffic, seed {seeds}: where {names[0]} and {names[1]} part"
+    subtitle = f"{part.at_ns / 1e9:.6f} s from the flow's start, from the captures of both trials"
+    name = f"diff-{plan['traffic']}-{plan['seed']:03d}-{'-'.join(names)}"
+    return timing.draw(recoveries, title, subtitle, out, name, stacked=True)
+
+
+def _around(side: Side, since_ns: int) -> Recovery:
+    """The diagram of the burst that was on its way `since_ns` after the start of the flow, if there are bursts."""
+    analysis = side.analysis
+    mark_ns = analysis.inputs.flow_start_ns + since_ns
+    if not len(analysis.bursts):
+        return around_instant(analysis, side.name, side.counters, mark_ns)
+    sent_ns = [int(analysis.packets.time_ns[first_packet(analysis, burst)]) for burst in range(len(analysis.bursts))]
+    burst = max((number for number, start_ns in enumerate(sent_ns) if start_ns <= mark_ns), default=0)
+    completed = completion_ms(analysis.bursts, analysis.log)[burst]
+    return around_burst(analysis, side.name, burst, completed, side.counters, mark_ns)

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One of the two trials that are compared."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from pathwarp.diff.sightings import Sightings, collect
+from pathwarp.faults import Fault, Faults
+from pathwarp.measure.inputs import counter_changes
+from pathwarp.measure.metrics import Analysis, analyse
+
+PLAN = "logs/plan.json"
+
+
+@dataclass(frozen=True)
+class Side:
+    """A run folder, read; `name` tells it from the other one: its variant, or with the same variant also a letter."""
+
+    name: str
+    folder: Path
+    analysis: Analysis
+    sightings: Sightings
+
+    @cached_property
+    def counters(self) -> dict[str, int]:
+        """By how much the sender's counters grew."""
+        return counter_changes(self.folder).get(self.analysis.inputs.ends[0], {})
+
+
+def read_sides(one: Path, two: Path) -> tuple[Side, Side]:
+    """Read two run folders; Faults for what is none, or cannot be measured."""
+    folders = (one, two)
+    strangers = [folder for folder in folders if not (folder / PLAN).is_file()]
+    if strangers:
+        hint = "results/SCENARIO/VARIANT/TRAFFIC/seed-NNN is one"
+        raise Faults(Fault(str(folder), f"is not a run folder: it has no {PLAN}", hint=hint) for folder in strangers)
+    faults: list[Fault] = []
+    analyses: list[Analysis] = []
+    for folder in folders:
+        try:
+            analyses.append(analyse(folder))
+        except Faults as found:
+            faults += found.faults
+            code = found.code
+    if faults:
+        raise Faults(faults, code)
+    variants = [analysis.inputs.plan["variant"] for analysis in analyses]
+    names = variants if variants[0] != variants[1] else [f"{variants[0]}-{letter}" for letter in "ab"]
+    first, second = (
+        Side(name, folder, analysis, collect(analysis.inputs, analysis.connection, analysis.decoded))
+        for name, folder, analysis in zip(names, folders, analyses, strict=True)
+    )
+    return first, second
