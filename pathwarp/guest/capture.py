@@ -22,7 +22,7 @@ class Captures:
         for host, node in network.hosts.items():
             for path in network.plan["paths"]:
                 name = f"{host}-{path}"
-                command = ["tcpdump", "-i", path, "-s", str(snap_bytes), "-n", "-Z", "root", "-B", "16384"]
+                command = ["tcpdump", "-i", path, "-s", str(snap_bytes), "-n", "-Z", "root"]
                 command += ["--time-stamp-precision=nano", "-w", str(folder / f"{name}.pcap"), "ip"]
                 with inside(node.pid):
                     self._processes[name] = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)

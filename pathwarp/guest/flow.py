@@ -9,6 +9,7 @@ import socket
 import struct
 import subprocess
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import descriptors
@@ -20,8 +21,19 @@ _SYN_ACK = 0x12
 _START_TIMEOUT_S = 30
 _WAITS = "waits.txt"
 _SIZES = "sizes.txt"
-# select(2) may oversleep by a thousandth of its timeout, but not in a real-time process (select_estimate_accuracy).
-_PUNCTUAL = ["chrt", "--fifo", "1"]
+
+
+@contextlib.contextmanager
+def _punctual() -> Iterator[None]:
+    """Have the processes that are started here be real-time ones.
+
+    Others' select(2) may oversleep by a thousandth of its timeout (select_estimate_accuracy).
+    """
+    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+    try:
+        yield
+    finally:
+        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
 
 
 class Flow:
@@ -71,7 +83,8 @@ class Flow:
         command += ["-Sda", plan["management"][plan["receiver"]]]
         command += ["-T", "TCP", "-D", "-t", str(round(plan["duration_s"] * 1000)), *self._departures()]
         command += ["-l", str(self.folder / "ditg-sender.bin"), "-q", "1"]
-        self.sender = self._start(plan["sender"], [*_PUNCTUAL, *command])
+        with _punctual():
+            self.sender = self._start(plan["sender"], command)
         with sniffer:
             sniffer.settimeout(_START_TIMEOUT_S)
             while not self._is_syn_ack(sniffer.recv(128)):

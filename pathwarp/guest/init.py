@@ -60,11 +60,7 @@ def perform(plan: dict, report: dict) -> None:
     from network import Network
 
     network = Network(plan)
-    if plan["transport"] == "mptcp":
-        mptcp.configure(network)
-    report["qdiscs"] = {
-        middle.name: network.run(middle, ["tc", "qdisc", "show"]).splitlines() for middle in network.middles.values()
-    }
+    report["qdiscs"] = network.qdiscs
     report["sysctls"] = {}
     for host, node in network.hosts.items():
         with inside(node.pid):

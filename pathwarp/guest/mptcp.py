@@ -3,40 +3,43 @@
 
 import json
 import re
+from typing import TYPE_CHECKING
 
-from network import Network
+if TYPE_CHECKING:
+    from network import Network
 
 _MOST_SUBFLOWS = 8
 
 
-def configure(network: Network) -> None:
-    """Let the receiver announce its other addresses, and the sender, who opens the connection, join to them.
+def set_up_lines(network: "Network", host: str) -> list[str]:
+    """The `ip` lines by which the receiver announces its other addresses, and the sender joins to them.
 
-    The announced address carries a port, so that the kernel itself listens there: ITGRecv closes its listening
-    socket after accept, and mainline answers an MP_JOIN only where a socket listens.
+    It is the sender who opens the connection. The announced address carries a port, so that the kernel itself listens
+    there: ITGRecv closes its listening socket after accept, and mainline answers an MP_JOIN only where one listens.
     """
     plan = network.plan
-    limits = f"limits set subflows {_MOST_SUBFLOWS} add_addr_accepted {_MOST_SUBFLOWS}".split()
-    for node in network.hosts.values():
-        network.run(node, ["ip", "mptcp", *limits])
-    for path in plan["paths"]:
-        if path != plan["preferred_path"]:
-            announce(network, path)
+    if plan["transport"] != "mptcp":
+        return []
+    lines = [f"mptcp limits set subflows {_MOST_SUBFLOWS} add_addr_accepted {_MOST_SUBFLOWS}"]
+    if host == plan["receiver"]:
+        lines += [_announcement(network, path) for path in plan["paths"] if path != plan["preferred_path"]]
+    return lines
 
 
-def announce(network: Network, path: str) -> None:
+def announce(network: "Network", path: str) -> None:
     """Announce the receiver's address on a path to its peers (ADD_ADDR)."""
+    network.batch(network.hosts[network.plan["receiver"]], "ip", [_announcement(network, path)])
+
+
+def _announcement(network: "Network", path: str) -> str:
     plan = network.plan
-    address = plan["addresses"][plan["receiver"]][path]
-    command = ["ip", "mptcp", "endpoint", "add", address, "dev", path, "signal"]
+    line = f"mptcp endpoint add {plan['addresses'][plan['receiver']][path]} dev {path} signal"
     # The address that the connection began on has the id 0. With a port the kernel would take it for another one, and
     # what joins to it would not end with it. Flow keeps the flow's own port open.
-    if path != plan["preferred_path"]:
-        command += ["port", str(next(network.join_ports))]
-    network.run(network.hosts[plan["receiver"]], command)
+    return line if path == plan["preferred_path"] else f"{line} port {next(network.join_ports)}"
 
 
-def withdraw(network: Network, path: str) -> None:
+def withdraw(network: "Network", path: str) -> None:
     """Tell the receiver's kernel that its address on a path is gone: it sends REMOVE_ADDR and ends the subflows there.
 
     An address that was announced has an endpoint. The one that the connection began on has none at first, and the id 0.
@@ -49,7 +52,7 @@ def withdraw(network: Network, path: str) -> None:
     network.run(receiver, ["ip", "mptcp", "endpoint", "delete", "id", *which])
 
 
-def connections(network: Network, known: list[dict]) -> list[dict]:
+def connections(network: "Network", known: list[dict]) -> list[dict]:
     """The sender's established subflows of the flow's connection, with the kernel's own view of each.
 
     `info` is `ss -ti`'s line: RTT and its variation in ms, RTO in ms, congestion window in segments. D-ITG's

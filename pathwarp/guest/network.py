@@ -3,16 +3,18 @@
 
 import subprocess
 from collections.abc import Sequence
+from contextlib import nullcontext
 from itertools import count
 
-from mininet.link import Link
 from mininet.log import setLogLevel
 from mininet.node import Node
 
 import kernel
+import mptcp
 import offload
 import shaping
 from namespaces import inside
+from nodes import Namespace, Veth
 
 _MANAGEMENT = "management"
 _MIDDLE_SYSCTLS = {"net.ipv4.ip_forward": "1"}
@@ -29,38 +31,54 @@ class Network:
         self.plan = plan
         # For each announcement another port: what is left of an ended subflow keeps its own in use for minutes.
         self.join_ports = count(plan["join_port"], -1)
-        self.hosts = {name: Node(name) for name in plan["hosts"]}
-        self.middles = {path["name"]: Node(path["middle"]) for path in plan["paths_setup"]}
-        self._connect_management()
+        self.hosts = {name: Namespace(name) for name in plan["hosts"]}
+        self.middles = {path["name"]: Namespace(path["middle"]) for path in plan["paths_setup"]}
+        self._connect()
         for path in plan["paths_setup"]:
-            self._connect(path)
+            self._set_up_middle(path)
         for host in self.hosts:
-            self._route(host)
-        for path in plan["paths_setup"]:
-            self.shape(path)
+            self._set_up_host(host)
+        self.qdiscs = {self.middles[path["name"]].name: self.shape(path, show=True) for path in plan["paths_setup"]}
 
-    def run(self, node: Node, command: Sequence[str], text: str = "") -> str:
-        """Run a command in a node's network namespace and return what it prints; RuntimeError when it fails."""
-        with inside(node.pid):
+    def run(self, node: Node | None, command: Sequence[str], text: str = "") -> str:
+        """Run a command in a node's network namespace, or in the guest's own, and return what it prints.
+
+        RuntimeError when it fails.
+        """
+        with inside(node.pid) if node else nullcontext():
             done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
         if done.returncode != 0:
-            raise RuntimeError(f"{node.name}: {' '.join(command)}: {done.stderr.strip() or done.stdout.strip()}{text}")
+            raise RuntimeError(
+                f"{node or 'guest'}: {' '.join(command)}: {done.stderr.strip() or done.stdout.strip()}{text}"
+            )
         return done.stdout
 
-    def batch(self, node: Node, tool: str, lines: Sequence[str]) -> None:
-        """Give `ip` or `tc` many lines at once, in one process."""
-        if lines:
-            self.run(node, [tool, "-batch", "-"], "\n".join(lines) + "\n")
+    def batch(self, node: Node | None, tool: str, lines: Sequence[str]) -> str:
+        """Give `ip` or `tc` many lines at once, in one process; what it prints."""
+        return self.run(node, [tool, "-batch", "-"], "\n".join(lines) + "\n")
 
-    def _connect(self, path: dict) -> None:
-        """Join both hosts to the path's middle node. No interface may merge packets: netem would take many for one."""
+    def _connect(self) -> None:
+        """Join both hosts to each path's middle node, and to each other for D-ITG's signalling.
+
+        No failure reaches the link for signalling, and no capture shows it. No interface of a path may merge packets:
+        netem would take many for one.
+        """
+        ends = []
+        for path in self.plan["paths_setup"]:
+            middle = self.middles[path["name"]]
+            for host in self.hosts.values():
+                macs = self._macs(host.name, path)
+                Veth(host, middle, intfName1=path["name"], intfName2=host.name, addr1=macs[0], addr2=macs[1], up=None)
+                ends += [(host, path["name"]), (middle, host.name)]
+        Veth(*self.hosts.values(), intfName1=_MANAGEMENT, intfName2=_MANAGEMENT, up=None)
+        # From no node: the kernel refuses a name that the calling namespace has, wherever the interface is to go.
+        self.batch(None, "ip", Veth.pending)
+        for node, interface in ends:
+            with inside(node.pid):
+                offload.switch_off(interface)
+
+    def _set_up_middle(self, path: dict) -> None:
         middle = self.middles[path["name"]]
-        for host in self.hosts.values():
-            macs = self._macs(host.name, path)
-            Link(host, middle, intfName1=path["name"], intfName2=host.name, addr1=macs[0], addr2=macs[1], fast=True)
-            for node, interface in ((host, path["name"]), (middle, host.name)):
-                with inside(node.pid):
-                    offload.switch_off(interface)
         self.batch(
             middle,
             "ip",
@@ -87,14 +105,6 @@ class Network:
         prefix = f"02:00:00:{self.plan['paths'].index(path['name']) + 1:02x}:{self.plan['hosts'].index(host):02x}"
         return f"{prefix}:01", f"{prefix}:fe"
 
-    def _connect_management(self) -> None:
-        """Join the hosts by a link of their own for D-ITG's signalling: no failure reaches it, no capture shows it."""
-        Link(*self.hosts.values(), intfName1=_MANAGEMENT, intfName2=_MANAGEMENT, fast=True)
-        for name, node in self.hosts.items():
-            address = self.plan["management"][name]
-            lines = [f"addr add {address}/24 dev {_MANAGEMENT}", f"link set dev {_MANAGEMENT} up"]
-            self.batch(node, "ip", lines)
-
     def address_lines(self, host: str, path: dict) -> list[str]:
         """The `ip` lines that put a host on a path: address, per-source table, a route to the far side's network."""
         name, address, gateway = path["name"], path["addresses"][host], path["gateways"][host]
@@ -111,19 +121,23 @@ class Network:
             f"route add default via {gateway} dev {name} metric {metric + 1}",
         ]
 
-    def _route(self, host: str) -> None:
+    def _set_up_host(self, host: str) -> None:
         node = self.hosts[host]
-        lines = ["link set dev lo up"]
-        for path in self.plan["paths_setup"]:
-            lines += [f"link set dev {path['name']} mtu {path['mtu_bytes']}", f"link set dev {path['name']} up"]
-            lines += self.address_lines(host, path)
-        self.batch(node, "ip", lines)
         with inside(node.pid):
             for name, value in self.plan["sysctls"].items():
                 kernel.write_sysctl(name, str(value))
+        lines = [f"addr add {self.plan['management'][host]}/24 dev {_MANAGEMENT}", f"link set dev {_MANAGEMENT} up"]
+        lines.append("link set dev lo up")
+        for path in self.plan["paths_setup"]:
+            lines += [f"link set dev {path['name']} mtu {path['mtu_bytes']}", f"link set dev {path['name']} up"]
+            lines += self.address_lines(host, path)
+        self.batch(node, "ip", [*lines, *mptcp.set_up_lines(self, host)])
 
-    def shape(self, path: dict) -> None:
-        """Shape both directions on the path's middle node: down leaves it towards the receiver."""
+    def shape(self, path: dict, show: bool = False) -> list[str]:
+        """Shape both directions on the path's middle node: down leaves it towards the receiver.
+
+        Returns tc's own words for what there is now, where they are asked for.
+        """
         towards = {"down": self.plan["receiver"], "up": self.plan["sender"]}
         lines = [shaping.netem_line(towards[way], path[way]) for way in ("down", "up")]
-        self.batch(self.middles[path["name"]], "tc", lines)
+        return self.batch(self.middles[path["name"]], "tc", [*lines, *(["qdisc show"] if show else [])]).splitlines()
