@@ -5,7 +5,7 @@
 
 # What the user gives on the command line goes to the engine as it is, in the environment: neither make nor a shell looks
 # into it, whatever quotes and dollars it holds.
-OPTIONS := scenario variant traffic runs seed backend jobs force metric set times a b out
+OPTIONS := scenario variant traffic runs seed backend jobs force metric set time times a b out
 given = $(if $(filter command,$(origin $1)),$(value $1))
 unexport $(OPTIONS)
 MAKEOVERRIDES :=
@@ -19,6 +19,7 @@ export PATHWARP_JOBS := $(call given,jobs)
 export PATHWARP_FORCE := $(call given,force)
 export PATHWARP_METRIC := $(call given,metric)
 export PATHWARP_SET := $(call given,set)
+export PATHWARP_TIME := $(call given,time)
 export PATHWARP_TIMES := $(call given,times)
 export PATHWARP_A := $(call given,a)
 export PATHWARP_B := $(call given,b)
@@ -40,9 +41,10 @@ table := table
 verify := verify
 diff := diff
 check-results := check-results
+bench := bench
 kernels := build kernels
 lab := build lab
-VERBS := run list figures table verify diff check-results kernels lab
+VERBS := run list figures table verify diff check-results bench kernels lab
 
 .PHONY: help test clean $(VERBS) $(VERBS:%=engine-%)
 
@@ -65,13 +67,15 @@ define HELP
 make scenario=NAME [variant=A,B|all] [traffic=A,B|all]   run the trials and print the table
     runs=N       how many seeds                          seed=N       the first seed
     jobs=N       guests side by side                     force=1      run what is already sealed, too
-    backend=uml  virtual time                            set=KEY=VALUE  change a value of the scenario
+    backend=uml  User Mode Linux                         time=real    at the wall clock's pace, not in virtual time
+    set=KEY=VALUE  change a value of the scenario
 make list                        scenarios, variants, traffic and topologies
 make table scenario=NAME         the table of what is sealed    [metric=KEY]
 make figures scenario=NAME       the figures of what is sealed
 make verify scenario=NAME        run what is sealed again: is it the same to the byte?    [variant=…] [runs=N] [times=N]
 make diff a=FOLDER b=FOLDER      the first packet in which two run folders differ    [out=FOLDER]
 make check-results               hash what is sealed again: is it as it was?    [scenario=NAME]
+make bench                       how fast trials are on this machine    [traffic=A,B] [runs=N]
 make kernels [variant=A,B|all]   build the kernels that are not up to date
 make lab                         build the guests' root file system if it is not up to date
 make test                        prepare everything and run all tests

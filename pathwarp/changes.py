@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from pathwarp.trial import TIME_MODES
 from pathwarp.worker import Job
 
 MOST = 5  # changes named of one input
@@ -44,7 +43,7 @@ def _current(job: Job) -> dict[str, Any]:
     return {
         **_products(job.hashes, job.kernel_record, job.lab_record),
         "backend": trial.backend,
-        "time mode": TIME_MODES[trial.backend],
+        "time mode": trial.time_mode,
         "trace": trial.replay.sha256,
         # As JSON has it: lists, no tuples.
         "plan": json.loads(json.dumps({**trial.guest_plan(), "release": job.kernel_record["release"]})),

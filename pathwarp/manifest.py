@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pathwarp.runfolder import RAW_FOLDERS
-from pathwarp.trial import TIME_MODES, Trial
+from pathwarp.trial import Trial
 
 FORMAT = 1
 METRICS = "metrics.json"
@@ -63,7 +63,7 @@ def manifest(
         "sysctls": guest["sysctls"],
         "qdiscs": guest["qdiscs"],
         "backend": trial.backend,
-        "time_mode": TIME_MODES[trial.backend],
+        "time_mode": trial.time_mode,
         "tools": {"python": platform.python_version()},
         "virtual_s": trial.scenario.duration_ns / 1e9,
         "wall_s": round(wall_s, 3),

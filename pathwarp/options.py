@@ -16,6 +16,8 @@ from pathwarp.settings import OPTION, read_settings
 
 Decorator = Callable[[Callable], Callable]
 
+TIME = "time"
+
 
 class WholeText(click.ParamType):
     """Text that an environment variable gives as one piece, blanks and all."""
@@ -46,6 +48,7 @@ SELECTION = together(
     option(
         OPTION, "PATH=VALUE, a change to the scenario: events.0.fail=interface-down.", multiple=True, type=WholeText()
     ),
+    option(TIME, "virtual or real: short for --set time=…  [default: the scenario's, virtual]"),
 )
 
 
@@ -53,11 +56,12 @@ def read_selection(
     faults: list[Fault], scenario: str | None, variant: str | None, traffic: str | None, **others: Any
 ) -> dict[str, Any]:
     """What SELECTION's options ask for, as the arguments of `load_experiment` and `Request`; adds to `faults`."""
+    texts = [*others[OPTION], *([f"{TIME}={others[TIME]}"] if others[TIME] else [])]
     return {
         "scenario": scenario or "",
         "variants": read_names(variant),
         "traffic": read_names(traffic),
-        "settings": read_settings(others[OPTION], faults),
+        "settings": read_settings(texts, faults),
     }
 
 

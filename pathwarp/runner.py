@@ -2,7 +2,6 @@
 """Trials side by side, each in a worker that is bound to a CPU of its own."""
 
 import multiprocessing
-import os
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -10,7 +9,7 @@ from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any
 
-from pathwarp import runfolder
+from pathwarp import cpus, runfolder
 from pathwarp.build import kernel, lab, prepare
 from pathwarp.build.stamp import hash_parts
 from pathwarp.progress import Progress
@@ -115,6 +114,8 @@ def _stop_signals() -> Iterator[None]:
 def run_jobs(jobs: Sequence[Job], number: int, report: Callable[[Outcome], None]) -> int:
     """Do the jobs, `number` at a time, and report each as it ends; how many failed.
 
+    More than there are CPUs share them.
+
     Raises KeyboardInterrupt once all guests are gone.
     """
     if not jobs:
@@ -122,9 +123,10 @@ def run_jobs(jobs: Sequence[Job], number: int, report: Callable[[Outcome], None]
     failed = 0
     queue = iter(jobs)
     workers: list[_Worker] = []
+    chosen, claims = cpus.choose(min(number, len(jobs)))
     with _stop_signals():
         try:
-            for cpu, job in zip(sorted(os.sched_getaffinity(0))[:number], queue, strict=False):
+            for cpu, job in zip(chosen, queue, strict=False):
                 workers.append(_Worker(cpu))
                 workers[-1].give(job)
             while busy := [worker for worker in workers if worker.job]:
@@ -143,4 +145,6 @@ def run_jobs(jobs: Sequence[Job], number: int, report: Callable[[Outcome], None]
         finally:
             for worker in workers:
                 worker.kill()
+            for claim in claims:
+                claim.release()
             runfolder.sweep(jobs[0].root / "results")

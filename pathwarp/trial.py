@@ -26,8 +26,11 @@ PORTS = {"port": 8999, "join_port": 8998, "signalling_port": 9000}
 MOST_RUNS = 10_000
 LARGEST_SEED = 1_000_000_000
 
-# Backend to the time in which its guests run.
-TIME_MODES = {"uml": "inf-cpu", "vm": "wall-clock"}
+# Backend to the times in which its guests can run.
+TIME_MODES = {
+    "uml": {"virtual": "inf-cpu", "real": "wall-clock"},
+    "vm": {"virtual": "wall-clock", "real": "wall-clock"},
+}
 
 
 @dataclass(frozen=True)
@@ -84,6 +87,11 @@ class Trial:
         """Which trial it is, in a line."""
         return f"{self.scenario.name} {self.variant.name} {self.workload.name} seed {self.seed}"
 
+    @property
+    def time_mode(self) -> str:
+        """`inf-cpu`: virtual time, in which code takes none (vms/uml-start.sh). `wall-clock`: the host's."""
+        return TIME_MODES[self.backend][self.scenario.time]
+
     @cached_property
     def sysctls(self) -> dict[str, str]:
         """What both hosts set: what every guest does, the scenario's on top of it, the variant's on top of both."""
@@ -97,7 +105,7 @@ class Trial:
             "plan": self.guest_plan(),
             "trace_sha256": self.replay.sha256,
             "backend": self.backend,
-            "time_mode": TIME_MODES[self.backend],
+            "time_mode": self.time_mode,
             "hashes": dict(hashes),
         }
 

@@ -40,6 +40,8 @@ def verify_trials(root: Path, trials: Sequence[Trial], jobs: int, times: int = 1
     not run; what changed is said. Raises Faults when a trial is not sealed, or as `run_trials` does.
     """
     faults = [fault for trial in trials for fault in _unsealed(root, trial)]
+    if any(trial.time_mode != "inf-cpu" for trial in trials):
+        faults.append(Fault("time", "nothing repeats in real time", "virtual"))
     if faults:
         raise Faults(faults)
     work = make_jobs(root, trials, compare)

@@ -90,7 +90,7 @@ def emulate(job: Job, folder: Path) -> None:
     """Fill a run folder with a trial's raw files; GuestFailed when the guest doesn't say that it did all of it."""
     trial = job.trial
     _write_orders(job, folder / "logs")
-    Uml(job.root).run(job.kernel, folder, trial.seed, trial.scenario.duration_ns / 1e9)
+    Uml(job.root).run(job.kernel, folder, trial.seed, trial.scenario.duration_ns / 1e9, trial.time_mode)
     guest = json.loads((folder / "logs" / "guest.json").read_text())
     if guest["status"] != "done":
         console = "" if guest["status"] == "void" else last_lines(folder)

@@ -1,13 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# uml-start KERNEL LAB GUEST-CODE RUN-FOLDER MEMORY START-NS SEED
+# uml-start KERNEL LAB GUEST-CODE RUN-FOLDER MEMORY SEED CLOCK-PARAMETER...
 #
 # Boot a guest inside mount, PID and network namespaces of its own. The guest's file system is the lab root, read-only, with the
 # guest code (read-only) and the run folder (writable) bound into it: nothing else of the host can be reached, and the paths that
 # the guest sees are the same in every trial.
 set -eu
-kernel=$1 lab=$2 code=$3 run=$4 memory=$5 start_ns=$6 seed=$7
+kernel=$1 lab=$2 code=$3 run=$4 memory=$5 seed=$6
+shift 6
 
 base=/mnt
 mount -t tmpfs -o mode=0755 tmpfs "$base"
@@ -24,5 +25,5 @@ mount -t tmpfs -o mode=0700 tmpfs "$base/memory"
 cd /
 env -i HOME="$base/memory" TMPDIR="$base/memory" setarch -R "$base/kernel/linux" \
     "mem=$memory" root=/dev/root rootfstype=hostfs rootflags=/ "hostfs=$base/lab" rw \
-    time-travel=inf-cpu "time-travel-start=$start_ns" "random.seed=$seed" panic=-1 \
+    "$@" "random.seed=$seed" panic=-1 \
     con=null con0=null,fd:1 ssl=null init=/usr/bin/python3 -- -B -E -s /opt/pathwarp/init.py

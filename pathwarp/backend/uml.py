@@ -10,7 +10,6 @@ from pathlib import Path
 
 import yaml
 
-TIME_MODE = "inf-cpu"
 _PR_SET_PDEATHSIG = 1
 _CONSOLE_LINES = 12
 _LIBC = ctypes.CDLL(None)
@@ -49,15 +48,20 @@ class Uml:
 
     root: Path
 
-    def command(self, kernel: Path, run: Path, seed: int, settings: Settings) -> list[str]:
+    def command(self, kernel: Path, run: Path, seed: int, time_mode: str, settings: Settings) -> list[str]:
         """The guest's command line; `kernel` is a folder with the program `linux`."""
+        clock = {
+            "inf-cpu": ["time-travel=inf-cpu", f"time-travel-start={settings.start_ns}"],
+            # The kernel reads the host's clock.
+            "wall-clock": [],
+        }
         namespaces = ["unshare", "--user", "--map-root-user", "--mount", "--pid", "--net", "--fork", "--kill-child"]
         script = str(self.root / "vms" / "uml-start.sh")
         lab, code = self.root / "build" / "lab" / "root", self.root / "pathwarp" / "guest"
-        what = [str(kernel), str(lab), str(code), str(run), settings.memory, str(settings.start_ns), str(seed)]
-        return [*namespaces, "sh", script, *what]
+        what = [str(kernel), str(lab), str(code), str(run), settings.memory, str(seed)]
+        return [*namespaces, "sh", script, *what, *clock[time_mode]]
 
-    def run(self, kernel: Path, run: Path, seed: int, virtual_s: float) -> None:
+    def run(self, kernel: Path, run: Path, seed: int, virtual_s: float, time_mode: str) -> None:
         """Run one guest to its end on the CPUs that the caller is bound to; GuestFailed when it is not done in time.
 
         The guest's processes live in a PID namespace that ends with its first process, so that none outlives the call.
@@ -66,7 +70,7 @@ class Uml:
         timeout_s = settings.timeout_s + settings.timeout_per_virtual_s * virtual_s
         with open(run / "logs" / "console.txt", "wb") as console:
             process = subprocess.Popen(
-                self.command(kernel, run.resolve(), seed, settings),
+                self.command(kernel, run.resolve(), seed, time_mode, settings),
                 stdin=subprocess.DEVNULL,
                 stdout=console,
                 stderr=console,

@@ -38,7 +38,7 @@ def render(
     head = _head(shown)
     keep = [i for i, name in enumerate(head) if compared or i not in _CHANGES]
     lines = [f"{results[0].scenario}: {shown.words}" if results else shown.words, ""]
-    lines += _aligned([[row[i] for i in keep] for row in [head, *rows]])
+    lines += aligned([[row[i] for i in keep] for row in [head, *rows]])
     lines.append("")
     if compared:
         pairs = "seed and loss event" if _several(results) else "trace and seed"
@@ -104,7 +104,7 @@ def _notes(who: str, trials: Sequence[TrialResult], metric: str, comparison: Com
     return notes
 
 
-def _aligned(grid: Sequence[Sequence[str]]) -> list[str]:
+def aligned(grid: Sequence[Sequence[str]]) -> list[str]:
     """Names to the left, figures to the right, two blanks between."""
     widths = [max(len(cell) for cell in column) for column in zip(*grid, strict=True)]
     lines = []

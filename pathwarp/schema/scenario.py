@@ -106,3 +106,5 @@ class Scenario(Part):
     sysctls: Annotated[Sysctls, Field(default_factory=dict)]
     events: Annotated[tuple[Event, ...], Field(max_length=MOST_EVENTS)] = ()
     metrics: Annotated[tuple[Metric, ...], Field(min_length=1)]
+    # Real time is for comparing with virtual time: nothing repeats in it.
+    time: Literal["virtual", "real"] = "virtual"

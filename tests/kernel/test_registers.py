@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""User Mode Linux keeps floating-point registers in the host process: no program may ever see another's, or lose its own."""
+"""The kernel leaves floating-point registers in the host: no program may see another's, or lose its own."""
 
 import subprocess
 from pathlib import Path
