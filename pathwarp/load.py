@@ -12,6 +12,7 @@ from pathwarp import settings as options
 from pathwarp.catalogue import SCENARIO, TOPOLOGY, VARIANT, WORKLOAD, Catalogue, Kind, suggest
 from pathwarp.checks import scenario_faults
 from pathwarp.faults import Fault, Faults, gather
+from pathwarp.links.files import missing
 from pathwarp.schema.common import PinnedSysctls
 from pathwarp.schema.explain import read_model
 from pathwarp.schema.scenario import Scenario
@@ -66,6 +67,7 @@ def load_experiment(
         with gather(faults):
             topology_file = _read(catalogue, TOPOLOGY, data["topology"], "")
             topology = _model(topology_file, Topology, data["topology"])
+            faults += missing(catalogue.root, topology)
     if file:
         with gather(faults):
             model = _model(file, Scenario, scenario)

@@ -123,7 +123,10 @@ class Network:
                 kernel.write_sysctl(name, str(value))
 
     def shape(self, path: dict) -> None:
-        """Shape both directions on the path's middle node: down leaves it towards the receiver."""
+        """Shape both directions on the path's middle node."""
+        self.batch(self.middles[path["name"]], "tc", self.shape_lines(path))
+
+    def shape_lines(self, path: dict) -> list[str]:
+        """The `tc` lines that shape both directions: down leaves the middle node towards the receiver."""
         towards = {"down": self.plan["receiver"], "up": self.plan["sender"]}
-        lines = [shaping.netem_line(towards[way], path[way]) for way in ("down", "up")]
-        self.batch(self.middles[path["name"]], "tc", lines)
+        return [shaping.netem_line(towards[way], path[way]) for way in ("down", "up")]

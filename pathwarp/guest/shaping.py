@@ -21,6 +21,11 @@ def netem_line(interface: str, shape: dict) -> str:
     )
 
 
+def show_line(line: str) -> str:
+    """The `tc` line that shows what a line of netem_line has set."""
+    return f"qdisc show {' '.join(line.split()[2:5])}"
+
+
 def blackhole_line(interface: str) -> str:
     """The `tc` line that swallows all packets from now on, those waiting in the queue included (sch_blackhole)."""
     return f"qdisc replace dev {interface} root handle 2: blackhole"
