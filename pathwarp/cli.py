@@ -36,7 +36,11 @@ class LazyGroup(click.Group):
 
 @click.group(
     cls=LazyGroup,
-    lazy={"traffic": ("pathwarp.traffic.commands", "traffic"), "diff": ("pathwarp.diff.command", "diff")},
+    lazy={
+        "traffic": ("pathwarp.traffic.commands", "traffic"),
+        "mobility": ("pathwarp.mobility.commands", "mobility"),
+        "diff": ("pathwarp.diff.command", "diff"),
+    },
 )
 @option(
     "root", "The project's folder.  [default: where this program is]", type=click.Path(path_type=Path), default=ROOT

@@ -23,7 +23,7 @@ def netem_line(interface: str, shape: dict) -> str:
 
 def show_line(line: str) -> str:
     """The `tc` line that shows what a line of netem_line has set."""
-    return f"qdisc show {' '.join(line.split()[2:5])}"
+    return f"qdisc show {' '.join(line.split()[2:4])}"
 
 
 def blackhole_line(interface: str) -> str:
