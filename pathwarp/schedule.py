@@ -23,6 +23,9 @@ ANNOUNCED = "removal-announced"
 # What ends a failure. A blackhole takes the place of the path's shape, so giving the shape again ends it.
 ENDS = {"blackhole": "shape", "interface-down": "interface-up", "address-removed": "address-added"}
 
+# netem and HTB count them, too.
+ETHERNET_BYTES = 14
+
 Action = dict[str, object]
 Shapes = dict[str, dict[str, object]]
 
@@ -201,7 +204,9 @@ def _order(instant_ns: int, path: str, action: str) -> Action:
 def _shapes(instant_ns: int, spans: list[Span], path: Path, course: Mapping[str, Course]) -> Shapes:
     """Both directions of a path from `instant_ns` on: the topology's, the trace's, all changes in force, latest on top.
 
-    A change that names a rate lets packets go that a trace without a rate would hold.
+    Where there is a trace, the shape `adapts`: what waits leaves at the rate that holds then, not at the one that held
+    when it came. Where the trace holds packets and no change names a rate, each packet costs as much as the longest one,
+    at a rate that takes as long for it as the trace says.
     """
     shapes = {}
     for direction in DIRECTIONS:
@@ -211,6 +216,12 @@ def _shapes(instant_ns: int, spans: list[Span], path: Path, course: Mapping[str,
         for span in sorted(spans, key=lambda span: span.at_ns):
             if span.event.change and span.event.direction in (direction, "both") and span.covers(instant_ns):
                 shape = span.event.change.apply(shape)
-                hold_ns = 0 if span.event.change.rate_bit_s else hold_ns
-        shapes[direction] = shape.netem(path.mtu_bytes, hold_ns)
+                hold_ns = None if span.event.change.rate_bit_s else hold_ns
+        shapes[direction] = shape.netem(path.mtu_bytes)
+        if course[direction] is not _STILL:
+            shapes[direction]["adapts"] = True
+        if hold_ns:
+            frame_bytes = path.mtu_bytes + ETHERNET_BYTES
+            rate_bit_s = frame_bytes * 8 * 1_000_000_000 // hold_ns
+            shapes[direction] |= {"rate_bit_s": rate_bit_s, "cost_as_bytes": frame_bytes}
     return shapes

@@ -84,6 +84,7 @@ def run(network: Network, zero_ns: int, before: Callable[[dict, set[str]], None]
                 sleep_until(zero_ns + event["at_ns"] - _AHEAD_NS)
                 before(event, up)
                 looked = True
+            fresh = event["path"] not in up
             if event["action"] in _FAILURES:
                 up.discard(event["path"])
             elif event["action"] in _ENDS:
@@ -91,7 +92,7 @@ def run(network: Network, zero_ns: int, before: Callable[[dict, set[str]], None]
             sleep_until(zero_ns + event["at_ns"])
             at_ns = time.time_ns()
             if event["action"] == "shape":
-                shapers.shape({**paths[event["path"]], **event["shape"]})
+                shapers.shape({**paths[event["path"]], **event["shape"]}, fresh)
             else:
                 _ACTIONS[event["action"]](network, paths[event["path"]])
             done.append({"at_ns": at_ns, "path": event["path"], "action": event["action"]})

@@ -124,9 +124,13 @@ class Network:
 
     def shape(self, path: dict) -> None:
         """Shape both directions on the path's middle node."""
-        self.batch(self.middles[path["name"]], "tc", self.shape_lines(path))
+        self.batch(self.middles[path["name"]], "tc", self.shape_lines(path, fresh=True))
 
-    def shape_lines(self, path: dict) -> list[str]:
-        """The `tc` lines that shape both directions: down leaves the middle node towards the receiver."""
-        towards = {"down": self.plan["receiver"], "up": self.plan["sender"]}
-        return [shaping.netem_line(towards[way], path[way]) for way in ("down", "up")]
+    def shape_lines(self, path: dict, fresh: bool) -> list[str]:
+        """The `tc` lines that shape both directions, as shaping has them."""
+        towards = self.towards().items()
+        return [line for way, host in towards for line in shaping.lines(host, path[way], path["mtu_bytes"], fresh)]
+
+    def towards(self) -> dict[str, str]:
+        """Direction to the middle nodes' interface: down leaves them towards the receiver."""
+        return {"down": self.plan["receiver"], "up": self.plan["sender"]}

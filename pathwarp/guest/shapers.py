@@ -28,18 +28,23 @@ class Shapers:
             process.wait()
             process.stdout.close()
 
-    def shape(self, path: dict) -> None:
-        """Give both directions of a path its shapes; RuntimeError when the kernel doesn't take them."""
+    def shape(self, path: dict, fresh: bool) -> None:
+        """Give both directions of a path its shapes; RuntimeError when the kernel doesn't take them.
+
+        `fresh` is as in shaping.
+        """
         if path["name"] not in self.running:
             self.running[path["name"]] = self._start(path["name"])
         process = self.running[path["name"]]
-        lines = self.network.shape_lines(path)
-        process.stdin.write("".join(f"{line}\n" for line in [*lines, shaping.show_line(lines[-1])]))
+        way, interface = next(iter(self.network.towards().items()))
+        lines = self.network.shape_lines(path, fresh)
+        process.stdin.write("".join(f"{line}\n" for line in [*lines, f"qdisc show dev {interface}"]))
         process.stdin.flush()
         # What is asked for last is answered last; a `tc` that meets an error says so and ends.
-        answer = process.stdout.readline()
-        if not answer.startswith("qdisc netem"):
-            raise RuntimeError(f"{path['middle']}: tc: {answer}{process.stdout.read()}{lines}")
+        for _ in range(shaping.qdiscs(path[way])):
+            answer = process.stdout.readline()
+            if not answer.startswith("qdisc"):
+                raise RuntimeError(f"{path['middle']}: tc: {answer}{process.stdout.read()}{lines}")
 
     def _start(self, name: str) -> subprocess.Popen:
         pipe = subprocess.PIPE

@@ -13,14 +13,14 @@ from pathwarp.schema.topology import Loss, Shape
 class Step(NamedTuple):
     """The values from `at_ns` on, counted from the start of the flow; None leaves the topology's.
 
-    `hold_ns`: nothing leaves for that long, since the link's rate is 0 until then.
+    `hold_ns` is instead of a rate: packets wait, but for one that leaves in that time.
     """
 
     at_ns: int
     rate_bit_s: int | None = None
     delay_ns: int | None = None
     loss_fraction: float | None = None
-    hold_ns: int = 0
+    hold_ns: int | None = None
 
     def apply(self, shape: Shape) -> Shape:
         """`shape` with the step's values. Losses are independent of each other, as the files know no bursts."""

@@ -71,8 +71,8 @@ class Shape(Part):
     loss: Loss | None = None
     trace: LinkTrace | None = None
 
-    def netem(self, mtu_bytes: int, hold_ns: int = 0) -> dict[str, object]:
-        """The shape as the guest sets it up; packets wait `hold_ns` before the delay, in the queue.
+    def netem(self, mtu_bytes: int) -> dict[str, object]:
+        """The shape as the guest sets it up.
 
         netem's own limit also counts the packets that are on the wire, in their delay, so these are added to the
         queue: rate x delay in packets of the MTU, rounded up. Where packets are smaller more of them fit on the wire,
@@ -81,7 +81,7 @@ class Shape(Part):
         on_wire = -(-self.rate_bit_s * self.delay_ns // (8 * mtu_bytes * 1_000_000_000))
         return {
             "rate_bit_s": self.rate_bit_s,
-            "delay_ns": self.delay_ns + hold_ns,
+            "delay_ns": self.delay_ns,
             "limit_packets": self.queue_packets + on_wire,
             "queue_packets": self.queue_packets,
             "loss": self.loss.netem() if self.loss else None,
