@@ -205,8 +205,8 @@ def _shapes(instant_ns: int, spans: list[Span], path: Path, course: Mapping[str,
     """Both directions of a path from `instant_ns` on: the topology's, the trace's, all changes in force, latest on top.
 
     Where there is a trace, the shape `adapts`: what waits leaves at the rate that holds then, not at the one that held
-    when it came. Where the trace holds packets and no change names a rate, each packet costs as much as the longest one,
-    at a rate that takes as long for it as the trace says.
+    when it came. Where the trace holds packets and no change names a rate, each packet costs as much as the longest, at
+    a rate that takes as long for it as the trace says.
     """
     shapes = {}
     for direction in DIRECTIONS:
@@ -217,11 +217,10 @@ def _shapes(instant_ns: int, spans: list[Span], path: Path, course: Mapping[str,
             if span.event.change and span.event.direction in (direction, "both") and span.covers(instant_ns):
                 shape = span.event.change.apply(shape)
                 hold_ns = None if span.event.change.rate_bit_s else hold_ns
-        shapes[direction] = shape.netem(path.mtu_bytes)
-        if course[direction] is not _STILL:
-            shapes[direction]["adapts"] = True
+        extra: dict[str, object] = {"adapts": True} if course[direction] is not _STILL else {}
         if hold_ns:
-            frame_bytes = path.mtu_bytes + ETHERNET_BYTES
-            rate_bit_s = frame_bytes * 8 * 1_000_000_000 // hold_ns
-            shapes[direction] |= {"rate_bit_s": rate_bit_s, "cost_as_bytes": frame_bytes}
+            extra["cost_as_bytes"] = path.mtu_bytes + ETHERNET_BYTES
+            rate_bit_s = extra["cost_as_bytes"] * 8 * 1_000_000_000 // hold_ns
+            shape = shape.model_copy(update={"rate_bit_s": rate_bit_s})
+        shapes[direction] = {**shape.netem(path.mtu_bytes), **extra}
     return shapes
