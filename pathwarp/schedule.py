@@ -7,14 +7,14 @@ several have a say, a failure goes before an event's change, that before the tra
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 
 from pathwarp.faults import Fault, Faults
 from pathwarp.links.course import Course
 from pathwarp.links.files import Courses
 from pathwarp.schema.scenario import MOST_EVENTS, TRACE_END, Event, Scenario
-from pathwarp.schema.topology import DIRECTIONS, Path, Shape, Topology
+from pathwarp.schema.topology import Path, Topology
+from pathwarp.shapes import Span, of_path, shapes_at
 from pathwarp.traffic.trace import Burst
 
 # How the receiver's kernel is told that an address is gone, so that it sends REMOVE_ADDR.
@@ -23,35 +23,7 @@ ANNOUNCED = "removal-announced"
 # What ends a failure. A blackhole takes the place of the path's shape, so giving the shape again ends it.
 ENDS = {"blackhole": "shape", "interface-down": "interface-up", "address-removed": "address-added"}
 
-# netem and HTB count them, too.
-ETHERNET_BYTES = 14
-
 Action = dict[str, object]
-Shapes = dict[str, dict[str, object]]
-
-# The course of a direction that follows no trace.
-_STILL = Course(())
-
-
-@dataclass(frozen=True)
-class Span:
-    """One repetition of an event, its instants as they are for one trace, in ns from the start of the flow.
-
-    Without `until_ns` it has no end.
-    """
-
-    where: str
-    event: Event
-    at_ns: int
-    until_ns: int | None
-
-    def covers(self, instant_ns: int) -> bool:
-        return self.at_ns <= instant_ns and (self.until_ns is None or instant_ns < self.until_ns)
-
-
-def plan_shapes(topology: Topology, courses: Courses) -> dict[str, Shapes]:
-    """Path to the shapes that it is set up with: those from the start of the flow on, but for the scenario's events."""
-    return {name: _shapes(0, [], path, _of_path(courses, name)) for name, path in topology.paths.items()}
 
 
 def plan_events(
@@ -71,7 +43,7 @@ def plan_events(
         raise Faults.one(f"scenarios/{scenario.name}.yaml: events", what, f"at most {MOST_EVENTS}")
     for index, event in enumerate(scenario.events):
         where = f"scenarios/{scenario.name}.yaml: events.{index}"
-        trace_end_ns = _end_ns(_of_path(courses, event.path))
+        trace_end_ns = _end_ns(of_path(courses, event.path))
         if event.at_ns is None and trace_end_ns is None:
             what = f"at is {TRACE_END}, but the path {event.path} follows no trace that ends"
             faults.append(Fault(where, what, "an instant such as 12 ms", "Mahimahi's traces start over"))
@@ -87,7 +59,7 @@ def plan_events(
         raise Faults(faults)
     actions = []
     for name, path in topology.paths.items():
-        own, course = [span for span in spans if span.event.path == name], _of_path(courses, name)
+        own, course = [span for span in spans if span.event.path == name], of_path(courses, name)
         actions += [action for span in own for action in _actions(span, own, path, course)]
         actions += _steps(name, own, path, course, scenario.duration_ns)
     # What ends at an instant ends before what begins then.
@@ -143,10 +115,6 @@ def _meets(failure: Span, other: Span) -> bool:
     return failure.covers(other.at_ns) or ends_within
 
 
-def _of_path(courses: Courses, name: str) -> dict[str, Course]:
-    return {direction: courses.get((name, direction), _STILL) for direction in DIRECTIONS}
-
-
 def _end_ns(course: Mapping[str, Course]) -> int | None:
     """The end of a path's trace; the later one where each direction has its own."""
     return max((one.end_ns for one in course.values() if one.end_ns is not None), default=None)
@@ -163,7 +131,7 @@ def _actions(
         if instant_ns is not None:
             order = _order(instant_ns, span.event.path, action)
             if action == "shape":
-                order["shape"] = _shapes(instant_ns, spans, path, course)
+                order["shape"] = shapes_at(instant_ns, spans, path, course)
             yield instant_ns, begins, order
     if fail == "address-removed":
         # After the removal itself where both happen at one instant: the sort is stable.
@@ -186,11 +154,11 @@ def _steps(
         if edge is not None and action in (None, "shape")
     }
     failures = [span for span in spans if span.event.fail]
-    last = _shapes(0, [], path, course)
+    last = shapes_at(0, [], path, course)
     for instant_ns in sorted(edges.union(*(one.instants_ns for one in course.values()))):
         if instant_ns >= duration_ns or any(failure.covers(instant_ns) for failure in failures):
             continue
-        shapes = _shapes(instant_ns, spans, path, course)
+        shapes = shapes_at(instant_ns, spans, path, course)
         if shapes != last and instant_ns not in shaped:
             order = _order(instant_ns, name, "shape")
             yield instant_ns, False, {**order, "shape": shapes, "trace": True}
@@ -199,28 +167,3 @@ def _steps(
 
 def _order(instant_ns: int, path: str, action: str) -> Action:
     return {"at_ns": instant_ns, "at_s": instant_ns / 1e9, "path": path, "action": action}
-
-
-def _shapes(instant_ns: int, spans: list[Span], path: Path, course: Mapping[str, Course]) -> Shapes:
-    """Both directions of a path from `instant_ns` on: the topology's, the trace's, all changes in force, latest on top.
-
-    Where there is a trace, the shape `adapts`: what waits leaves at the rate that holds then, not at the one that held
-    when it came. Where the trace holds packets and no change names a rate, each packet costs as much as the longest, at
-    a rate that takes as long for it as the trace says.
-    """
-    shapes = {}
-    for direction in DIRECTIONS:
-        step = course[direction].at(instant_ns)
-        shape: Shape = step.apply(getattr(path, direction))
-        hold_ns = step.hold_ns
-        for span in sorted(spans, key=lambda span: span.at_ns):
-            if span.event.change and span.event.direction in (direction, "both") and span.covers(instant_ns):
-                shape = span.event.change.apply(shape)
-                hold_ns = None if span.event.change.rate_bit_s else hold_ns
-        extra: dict[str, object] = {"adapts": True} if course[direction] is not _STILL else {}
-        if hold_ns:
-            extra["cost_as_bytes"] = path.mtu_bytes + ETHERNET_BYTES
-            rate_bit_s = extra["cost_as_bytes"] * 8 * 1_000_000_000 // hold_ns
-            shape = shape.model_copy(update={"rate_bit_s": rate_bit_s})
-        shapes[direction] = {**shape.netem(path.mtu_bytes), **extra}
-    return shapes

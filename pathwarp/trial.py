@@ -12,12 +12,13 @@ from pathwarp.catalogue import Catalogue
 from pathwarp.faults import Fault, Faults, gather
 from pathwarp.links.files import Followed, follow
 from pathwarp.load import Experiment, load_experiment, trace_path
-from pathwarp.schedule import Shapes, plan_events, plan_shapes
+from pathwarp.schedule import plan_events
 from pathwarp.schema.scenario import Scenario
 from pathwarp.schema.topology import Topology
 from pathwarp.schema.variant import ResolvedVariant
 from pathwarp.schema.workload import Workload
 from pathwarp.settings import Setting, label
+from pathwarp.shapes import Shapes, plan_shapes
 from pathwarp.traffic.trace import Burst, read_csv
 
 FORMAT = 1
