@@ -33,6 +33,8 @@ SCENARIO = Kind("scenario", "scenarios/*.yaml", "scenario")
 VARIANT = Kind("variant", "kernels/variants/*/variant.yaml", "variant")
 WORKLOAD = Kind("workload", "traffic/*.yaml", "traffic")
 TOPOLOGY = Kind("topology", "topologies/*.yaml", "topology")
+MOBILITY = Kind("mobility model", "topologies/mobility/*.yaml", "mobility")
+# Those that `list` names.
 KINDS = (SCENARIO, VARIANT, WORKLOAD, TOPOLOGY)
 
 

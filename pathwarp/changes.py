@@ -34,6 +34,7 @@ def _sealed(manifest: dict[str, Any], folder: Path) -> dict[str, Any]:
         "backend": manifest["backend"],
         "time mode": manifest["time_mode"],
         "trace": manifest["traffic"]["trace_sha256"],
+        "link trace": manifest.get("link_traces", {}),
         "plan": plan,
     }
 
@@ -45,6 +46,7 @@ def _current(job: Job) -> dict[str, Any]:
         "backend": trial.backend,
         "time mode": trial.time_mode,
         "trace": trial.replay.sha256,
+        "link trace": dict(trial.replay.link_traces),
         # As JSON has it: lists, no tuples.
         "plan": json.loads(json.dumps({**trial.guest_plan(), "release": job.kernel_record["release"]})),
     }

@@ -38,6 +38,7 @@ class LazyGroup(click.Group):
     cls=LazyGroup,
     lazy={
         "traffic": ("pathwarp.traffic.commands", "traffic"),
+        "mobility": ("pathwarp.mobility.commands", "mobility"),
         "diff": ("pathwarp.diff.command", "diff"),
         "bench": ("pathwarp.bench", "bench"),
     },

@@ -9,11 +9,13 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from pathwarp import settings as options
-from pathwarp.catalogue import SCENARIO, TOPOLOGY, VARIANT, WORKLOAD, Catalogue, Kind, suggest
+from pathwarp.catalogue import MOBILITY, SCENARIO, TOPOLOGY, VARIANT, WORKLOAD, Catalogue, Kind, suggest
 from pathwarp.checks import scenario_faults
 from pathwarp.faults import Fault, Faults, gather
+from pathwarp.links.files import missing
 from pathwarp.schema.common import PinnedSysctls
 from pathwarp.schema.explain import read_model
+from pathwarp.schema.mobility import Mobility
 from pathwarp.schema.scenario import Scenario
 from pathwarp.schema.topology import Topology
 from pathwarp.schema.variant import ResolvedVariant, Variant, resolve
@@ -66,6 +68,7 @@ def load_experiment(
         with gather(faults):
             topology_file = _read(catalogue, TOPOLOGY, data["topology"], "")
             topology = _model(topology_file, Topology, data["topology"])
+            faults += missing(catalogue.root, topology)
     if file:
         with gather(faults):
             model = _model(file, Scenario, scenario)
@@ -97,6 +100,11 @@ def load_workload(catalogue: Catalogue, name: str) -> Workload:
         what = "is missing" if "kind" not in file.data else f"{str(kind)[:60]!r} is unknown"
         raise Faults.one(file.where(("kind",)), what, ", ".join(KINDS), suggest(kind, tuple(KINDS)))
     return _model(file, KINDS[kind], name)
+
+
+def load_mobility(catalogue: Catalogue, name: str) -> Mobility:
+    """The mobility model of this name; Faults when there is none, or for all that is wrong with its file."""
+    return _model(_read(catalogue, MOBILITY, name, MOBILITY.option), Mobility, name)
 
 
 def load_variants(catalogue: Catalogue, names: tuple[str, ...]) -> list[ResolvedVariant]:

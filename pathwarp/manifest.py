@@ -55,6 +55,7 @@ def manifest(
             "trace": trial.replay.number,
             "trace_sha256": trial.replay.sha256,
         },
+        "link_traces": dict(trial.replay.link_traces),
         "variant": {"name": trial.variant.name, "transport": trial.variant.transport, "sysctls": trial.variant.sysctls},
         "seed": trial.seed,
         "kernel": {**kernel, "release": guest["release"]},

@@ -2,16 +2,19 @@
 """A scenario's events as the guest carries them out: a flat list of instants and actions.
 
 A failure has an action that begins it and one that ends it. A change of shape comes with the whole shape of the path
-from then on, so the guest need not remember any.
+from then on, so the guest need not remember any. What a link does that follows a trace are such changes, too; where
+several have a say, a failure goes before an event's change, that before the trace, and that before the topology.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
 from pathwarp.faults import Fault, Faults
-from pathwarp.schema.scenario import MOST_EVENTS, Event, Scenario
-from pathwarp.schema.topology import DIRECTIONS, Path, Shape, Topology
+from pathwarp.links.course import Course
+from pathwarp.links.files import Courses
+from pathwarp.schema.scenario import MOST_EVENTS, TRACE_END, Event, Scenario
+from pathwarp.schema.topology import Path, Topology
+from pathwarp.shapes import Span, of_path, shapes_at
 from pathwarp.traffic.trace import Burst
 
 # How the receiver's kernel is told that an address is gone, so that it sends REMOVE_ADDR.
@@ -23,27 +26,14 @@ ENDS = {"blackhole": "shape", "interface-down": "interface-up", "address-removed
 Action = dict[str, object]
 
 
-@dataclass(frozen=True)
-class Span:
-    """One repetition of an event, its instants as they are for one trace, in ns from the start of the flow.
-
-    Without `until_ns` it has no end.
-    """
-
-    where: str
-    event: Event
-    at_ns: int
-    until_ns: int | None
-
-    def covers(self, instant_ns: int) -> bool:
-        return self.at_ns <= instant_ns and (self.until_ns is None or instant_ns < self.until_ns)
-
-
-def plan_events(scenario: Scenario, topology: Topology, bursts: Sequence[Burst], trace: str) -> list[Action]:
+def plan_events(
+    scenario: Scenario, topology: Topology, bursts: Sequence[Burst], trace: str, courses: Courses
+) -> list[Action]:
     """The actions in the order of their instants: `at_ns`, `at_s`, `path`, `action` and for a `shape` also `shape`.
 
-    `bursts` are those of the trace that messages call `trace`. Raises Faults where an event cannot be placed in it, or
-    meets a failure on its path that is not over.
+    `bursts` are those of the trace that messages call `trace`, `courses` those of the links. What comes from these is
+    marked with `trace`. Raises Faults where an event cannot be placed in them, or meets a failure on its path that is
+    not over.
     """
     faults: list[Fault] = []
     spans: list[Span] = []
@@ -53,7 +43,12 @@ def plan_events(scenario: Scenario, topology: Topology, bursts: Sequence[Burst],
         raise Faults.one(f"scenarios/{scenario.name}.yaml: events", what, f"at most {MOST_EVENTS}")
     for index, event in enumerate(scenario.events):
         where = f"scenarios/{scenario.name}.yaml: events.{index}"
-        for at_ns, until_ns in event.repetitions():
+        trace_end_ns = _end_ns(of_path(courses, event.path))
+        if event.at_ns is None and trace_end_ns is None:
+            what = f"at is {TRACE_END}, but the path {event.path} follows no trace that ends"
+            faults.append(Fault(where, what, "an instant such as 12 ms", "Mahimahi's traces start over"))
+            continue
+        for at_ns, until_ns in event.repetitions(trace_end_ns):
             fault = _placing_fault(where, event, _instant(event, at_ns, bursts), until_ns, scenario.duration_ns, trace)
             if fault:
                 faults.append(fault)
@@ -62,7 +57,11 @@ def plan_events(scenario: Scenario, topology: Topology, bursts: Sequence[Burst],
     faults += _meetings(spans)
     if faults:
         raise Faults(faults)
-    actions = [action for span in spans for action in _actions(span, spans, topology.paths[span.event.path])]
+    actions = []
+    for name, path in topology.paths.items():
+        own, course = [span for span in spans if span.event.path == name], of_path(courses, name)
+        actions += [action for span in own for action in _actions(span, own, path, course)]
+        actions += _steps(name, own, path, course, scenario.duration_ns)
     # What ends at an instant ends before what begins then.
     actions.sort(key=lambda item: item[:2])
     return [action for _, _, action in actions]
@@ -116,7 +115,14 @@ def _meets(failure: Span, other: Span) -> bool:
     return failure.covers(other.at_ns) or ends_within
 
 
-def _actions(span: Span, spans: list[Span], path: Path) -> Iterator[tuple[int, bool, Action]]:
+def _end_ns(course: Mapping[str, Course]) -> int | None:
+    """The end of a path's trace; the later one where each direction has its own."""
+    return max((one.end_ns for one in course.values() if one.end_ns is not None), default=None)
+
+
+def _actions(
+    span: Span, spans: list[Span], path: Path, course: Mapping[str, Course]
+) -> Iterator[tuple[int, bool, Action]]:
     fail = span.event.fail
     for instant_ns, begins, action in (
         (span.at_ns, True, fail or "shape"),
@@ -125,9 +131,7 @@ def _actions(span: Span, spans: list[Span], path: Path) -> Iterator[tuple[int, b
         if instant_ns is not None:
             order = _order(instant_ns, span.event.path, action)
             if action == "shape":
-                order["shape"] = _shapes(
-                    instant_ns, [other for other in spans if other.event.path == span.event.path], path
-                )
+                order["shape"] = shapes_at(instant_ns, spans, path, course)
             yield instant_ns, begins, order
     if fail == "address-removed":
         # After the removal itself where both happen at one instant: the sort is stable.
@@ -135,17 +139,31 @@ def _actions(span: Span, spans: list[Span], path: Path) -> Iterator[tuple[int, b
         yield announced_ns, True, _order(announced_ns, span.event.path, ANNOUNCED)
 
 
+def _steps(
+    name: str, spans: list[Span], path: Path, course: Mapping[str, Course], duration_ns: int
+) -> Iterator[tuple[int, bool, Action]]:
+    """The changes of a path's shape that no event makes.
+
+    While a failure has the path down there are none, but when it is up again it gets the shape of that instant.
+    """
+    edges = {edge for span in spans for edge in (span.at_ns, span.until_ns) if edge is not None}
+    shaped = {
+        edge
+        for span in spans
+        for edge, action in ((span.at_ns, span.event.fail), (span.until_ns, ENDS.get(span.event.fail)))
+        if edge is not None and action in (None, "shape")
+    }
+    failures = [span for span in spans if span.event.fail]
+    last = shapes_at(0, [], path, course)
+    for instant_ns in sorted(edges.union(*(one.instants_ns for one in course.values()))):
+        if instant_ns >= duration_ns or any(failure.covers(instant_ns) for failure in failures):
+            continue
+        shapes = shapes_at(instant_ns, spans, path, course)
+        if shapes != last and instant_ns not in shaped:
+            order = _order(instant_ns, name, "shape")
+            yield instant_ns, False, {**order, "shape": shapes, "trace": True}
+        last = shapes
+
+
 def _order(instant_ns: int, path: str, action: str) -> Action:
     return {"at_ns": instant_ns, "at_s": instant_ns / 1e9, "path": path, "action": action}
-
-
-def _shapes(instant_ns: int, spans: list[Span], path: Path) -> dict[str, dict[str, object]]:
-    """Both directions of a path from `instant_ns` on: the topology's, all changes in force, the latest on top."""
-    shapes = {}
-    for direction in DIRECTIONS:
-        shape: Shape = getattr(path, direction)
-        for span in sorted(spans, key=lambda span: span.at_ns):
-            if span.event.change and span.event.direction in (direction, "both") and span.covers(instant_ns):
-                shape = span.event.change.apply(shape)
-        shapes[direction] = shape.netem(path.mtu_bytes)
-    return shapes

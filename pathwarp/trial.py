@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pathwarp.catalogue import Catalogue
 from pathwarp.faults import Fault, Faults, gather
+from pathwarp.links.files import Followed, follow
 from pathwarp.load import Experiment, load_experiment, trace_path
 from pathwarp.schedule import plan_events
 from pathwarp.schema.scenario import Scenario
@@ -17,6 +18,7 @@ from pathwarp.schema.topology import Topology
 from pathwarp.schema.variant import ResolvedVariant
 from pathwarp.schema.workload import Workload
 from pathwarp.settings import Setting, label
+from pathwarp.shapes import Shapes, plan_shapes
 from pathwarp.traffic.trace import Burst, read_csv
 
 FORMAT = 1
@@ -50,16 +52,19 @@ class Request:
 
 @dataclass(frozen=True)
 class Replay:
-    """A trace, numbered from 1, cut to the scenario's duration, and the scenario's events placed in it.
+    """A trace, numbered from 1, cut to the scenario's duration, and what happens to the network in the meantime.
 
-    `sha256` is the hash of the trace's file; `events` are as `pathwarp.schedule` describes them. A workload of a
-    constant rate has no traces, so no number, hash and bursts.
+    `sha256` is the hash of the trace's file. A workload of a constant rate has no traces, so no number, hash and
+    bursts. `shapes` (those that paths begin with) and `events` are as `pathwarp.schedule` describes them;
+    `link_traces` are the hashes of the files that links follow.
     """
 
     number: int | None
     sha256: str | None
     bursts: tuple[Burst, ...]
+    shapes: Mapping[str, Shapes]
     events: tuple[dict[str, object], ...]
+    link_traces: Mapping[str, str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,6 +109,7 @@ class Trial:
             "format": FORMAT,
             "plan": self.guest_plan(),
             "trace_sha256": self.replay.sha256,
+            "link_traces": dict(self.replay.link_traces),
             "backend": self.backend,
             "time_mode": self.time_mode,
             "hashes": dict(hashes),
@@ -146,8 +152,7 @@ class Trial:
                     "mtu_bytes": path.mtu_bytes,
                     "addresses": {host: addresses[host][name] for host in addresses},
                     "gateways": {host: gateways[host][name] for host in gateways},
-                    "down": path.down.netem(path.mtu_bytes),
-                    "up": path.up.netem(path.mtu_bytes),
+                    **self.replay.shapes[name],
                 }
                 for name, path in paths.items()
             ],
@@ -171,8 +176,8 @@ class Trial:
 def plan_trials(request: Request) -> list[Trial]:
     """All trials of a request, in the order in which they are run; Faults for all that is wrong with the input.
 
-    Seed n replays trace (n - 1) mod count + 1. The variants of one traffic and seed come one after the other, so that
-    what an interrupted call leaves behind can be compared in pairs.
+    Seed n replays trace (n - 1) mod count + 1, of workloads and of links. The variants of one traffic and seed come one
+    after the other, so that what an interrupted call leaves behind can be compared in pairs.
     """
     catalogue = Catalogue(request.root)
     faults = list(_number_faults(request))
@@ -185,15 +190,22 @@ def plan_trials(request: Request) -> list[Trial]:
     runs = request.runs or experiment.scenario.runs
     seeds = range(request.seed, request.seed + runs)
     trials: list[Trial] = []
+    topology, end_ns = experiment.topology, experiment.scenario.duration_ns
+    links: dict[tuple[str, ...], Followed] = {}
+    for files, seed in {link_files(seed, topology): seed for seed in seeds}.items():
+        with gather(faults):
+            links[files] = follow(catalogue.root, topology, seed, end_ns)
+    if faults:
+        raise Faults(faults)
     for workload in experiment.workloads.values():
-        replays: dict[int | None, Replay] = {}
-        for number in dict.fromkeys(trace_number(seed, workload) for seed in seeds):
+        replays: dict[tuple[int | None, tuple[str, ...]], Replay] = {}
+        for key in dict.fromkeys((trace_number(seed, workload), link_files(seed, topology)) for seed in seeds):
             with gather(faults):
-                replays[number] = _replay(catalogue, experiment, workload, number)
+                replays[key] = _replay(catalogue, experiment, workload, key[0], links[key[1]])
         if faults:
             continue
         for seed in seeds:
-            replay = replays[trace_number(seed, workload)]
+            replay = replays[trace_number(seed, workload), link_files(seed, topology)]
             trials += [
                 Trial(
                     scenario=experiment.scenario,
@@ -218,22 +230,34 @@ def trace_number(seed: int, workload: Workload) -> int | None:
     return (seed - 1) % workload.traces.count + 1 if workload.traces else None
 
 
-def _replay(catalogue: Catalogue, experiment: Experiment, workload: Workload, number: int | None) -> Replay:
+def link_files(seed: int, topology: Topology) -> tuple[str, ...]:
+    """The files that the topology's links follow with a seed."""
+    return tuple(trace.name(seed) for path in topology.paths.values() for trace in path.traces().values())
+
+
+def _replay(
+    catalogue: Catalogue, experiment: Experiment, workload: Workload, number: int | None, links: Followed
+) -> Replay:
+    scenario, topology = experiment.scenario, experiment.topology
+    shapes = plan_shapes(topology, links.courses)
     if number is None:
         name = f"traffic/{workload.name}.yaml"
-        return Replay(None, None, (), tuple(plan_events(experiment.scenario, experiment.topology, (), name)))
+        events = plan_events(scenario, topology, (), name, links.courses)
+        return Replay(None, None, (), shapes, tuple(events), links.sha256)
     path = trace_path(catalogue, workload.name, number)
     name = path.relative_to(catalogue.root).as_posix()
     faults: list[Fault] = []
     with gather(faults):
         bursts = read_csv(path, workload.traces.duration_ns / 1e9).bursts
-        events = plan_events(experiment.scenario, experiment.topology, bursts, name)
-        end_ms = experiment.scenario.duration_ns / 1e6
+        events = plan_events(scenario, topology, bursts, name, links.courses)
+        end_ms = scenario.duration_ns / 1e6
         return Replay(
             number=number,
             sha256=hashlib.sha256(path.read_bytes()).hexdigest(),
             bursts=tuple(burst for burst in bursts if burst.start_ms < end_ms),
+            shapes=shapes,
             events=tuple(events),
+            link_traces=links.sha256,
         )
     raise Faults(replace(fault, where=fault.where.replace(str(path), name)) for fault in faults)
 

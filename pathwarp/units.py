@@ -19,15 +19,19 @@ NUMBER = re.compile(
 
 @dataclass(frozen=True)
 class Dimension:
-    """What a value measures: its units as multiples of the smallest one, and a good example for messages."""
+    """What a value measures: its units as multiples of the smallest one, and a good example for messages.
+
+    Only what is `signed` can be negative.
+    """
 
     name: str
     example: str
     smallest: str
     units: dict[str, Decimal]
+    signed: bool = False
 
     def parse(self, text: object) -> Decimal:
-        """Return `text` in the smallest unit; ValueError when it is not a number of 0 or more with one of the units."""
+        """Return `text` in the smallest unit; ValueError for what is no valid number with one of the units."""
         valid, hint = ", ".join(self.units), f"write it like {self.example}"
         scalar = isinstance(text, str | int | float) and not isinstance(text, bool)
         match = NUMBER.fullmatch(str(text).strip()) if scalar else None
@@ -38,9 +42,9 @@ class Dimension:
             raise BadValue("has no unit", valid, hint)
         if unit not in self.units:
             raise BadValue(f"has the unknown unit {unit[:40]!r}", valid, hint)
-        if match["sign"] == "-":
+        if match["sign"] == "-" and not self.signed:
             raise BadValue("is negative", f"a {self.name} of 0 or more", hint)
-        return Decimal(match["number"]) * self.units[unit]
+        return Decimal(match["sign"] + match["number"]) * self.units[unit]
 
     def parse_whole(self, text: object) -> int:
         """Return `text` as a whole number of the smallest unit; ValueError when it is finer than that."""
@@ -64,6 +68,10 @@ PACKETS = Dimension("number of packets", "200 packets", "packet", units_of(packe
 PACKET_RATE = Dimension(
     "rate of packets", "1800 packets/s", "packet/s", units_of(**{"packets/s": "1", "packet/s": "1"})
 )
+LENGTH = Dimension("length", "200 m", "m", units_of(m="1", km="1000"))
+SPEED = Dimension("speed", "30 km/h", "km/h", units_of(**{"km/h": "1"}))
+LEVEL = Dimension("level", "-82 dBm", "dBm", units_of(dBm="1"), signed=True)
+RATIO = Dimension("ratio", "4 dB", "dB", units_of(dB="1"))
 
 
 def parse_duration_ns(text: object) -> int:
@@ -107,3 +115,23 @@ def parse_packet_rate_s(text: object) -> int:
 def parse_mean_packets(text: object) -> float:
     """`2.5 packets` -> 2.5, for a mean, which need not be whole."""
     return float(PACKETS.parse(text))
+
+
+def parse_length_m(text: object) -> float:
+    """`2 km` -> 2000.0."""
+    return float(LENGTH.parse(text))
+
+
+def parse_speed_km_h(text: object) -> float:
+    """`30 km/h` -> 30.0."""
+    return float(SPEED.parse(text))
+
+
+def parse_level_dbm(text: object) -> float:
+    """`-82 dBm` -> -82.0."""
+    return float(LEVEL.parse(text))
+
+
+def parse_ratio_db(text: object) -> float:
+    """`4 dB` -> 4.0."""
+    return float(RATIO.parse(text))

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import mptcp
 import shaping
 from network import Network
+from shapers import Shapers
 
 
 def _blackhole(network: Network, path: dict) -> None:
@@ -47,11 +48,6 @@ def _address_added(network: Network, path: dict) -> None:
         mptcp.announce(network, path["name"])
 
 
-def _change(network: Network, path: dict) -> None:
-    """Give the path the shape that it has in the plan's event."""
-    network.shape(path)
-
-
 _FAILURES = ("blackhole", "interface-down", "address-removed")
 _ENDS = ("shape", "interface-up", "address-added")
 _AHEAD_NS = 1_000_000
@@ -63,7 +59,6 @@ _ACTIONS: dict[str, Callable[[Network, dict], None]] = {
     "address-removed": _address_removed,
     "removal-announced": _removal_announced,
     "address-added": _address_added,
-    "shape": _change,
 }
 
 
@@ -76,21 +71,29 @@ def sleep_until(instant_ns: int) -> None:
 def run(network: Network, zero_ns: int, before: Callable[[dict, set[str]], None]) -> list[dict]:
     """Carry out the plan's events at their instants after the flow's zero; what was done, and when exactly.
 
-    `before` is called a millisecond ahead of the first event and of each failure, with the paths that are up.
+    `before` is called a millisecond ahead of the scenario's first event and of each failure, with the paths that are
+    up. The steps of a trace that a link follows don't count: they begin before the subflows are there.
     """
     paths = {path["name"]: path for path in network.plan["paths_setup"]}
     up = set(paths)
     done: list[dict] = []
-    for event in network.plan["events"]:
-        if not done or event["action"] in _FAILURES:
-            sleep_until(zero_ns + event["at_ns"] - _AHEAD_NS)
-            before(event, up)
-        if event["action"] in _FAILURES:
-            up.discard(event["path"])
-        elif event["action"] in _ENDS:
-            up.add(event["path"])
-        sleep_until(zero_ns + event["at_ns"])
-        at_ns = time.time_ns()
-        _ACTIONS[event["action"]](network, {**paths[event["path"]], **event.get("shape", {})})
-        done.append({"at_ns": at_ns, "path": event["path"], "action": event["action"]})
+    looked = False
+    with Shapers(network) as shapers:
+        for event in network.plan["events"]:
+            if event["action"] in _FAILURES or not (looked or event.get("trace")):
+                sleep_until(zero_ns + event["at_ns"] - _AHEAD_NS)
+                before(event, up)
+                looked = True
+            fresh = event["path"] not in up
+            if event["action"] in _FAILURES:
+                up.discard(event["path"])
+            elif event["action"] in _ENDS:
+                up.add(event["path"])
+            sleep_until(zero_ns + event["at_ns"])
+            at_ns = time.time_ns()
+            if event["action"] == "shape":
+                shapers.shape({**paths[event["path"]], **event["shape"]}, fresh)
+            else:
+                _ACTIONS[event["action"]](network, paths[event["path"]])
+            done.append({"at_ns": at_ns, "path": event["path"], "action": event["action"]})
     return done

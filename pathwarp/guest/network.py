@@ -38,7 +38,7 @@ class Network:
             self._set_up_middle(path)
         for host in self.hosts:
             self._set_up_host(host)
-        self.qdiscs = {self.middles[path["name"]].name: self.shape(path, show=True) for path in plan["paths_setup"]}
+        self.qdiscs = {self.middles[path["name"]].name: self.shape(path) for path in plan["paths_setup"]}
 
     def run(self, node: Node | None, command: Sequence[str], text: str = "") -> str:
         """Run a command in a node's network namespace, or in the guest's own, and return what it prints.
@@ -133,11 +133,16 @@ class Network:
             lines += self.address_lines(host, path)
         self.batch(node, "ip", [*lines, *mptcp.set_up_lines(self, host)])
 
-    def shape(self, path: dict, show: bool = False) -> list[str]:
-        """Shape both directions on the path's middle node: down leaves it towards the receiver.
+    def shape(self, path: dict) -> list[str]:
+        """Shape both directions on the path's middle node; tc's own words for what there is now."""
+        lines = [*self.shape_lines(path, fresh=True), "qdisc show"]
+        return self.batch(self.middles[path["name"]], "tc", lines).splitlines()
 
-        Returns tc's own words for what there is now, where they are asked for.
-        """
-        towards = {"down": self.plan["receiver"], "up": self.plan["sender"]}
-        lines = [shaping.netem_line(towards[way], path[way]) for way in ("down", "up")]
-        return self.batch(self.middles[path["name"]], "tc", [*lines, *(["qdisc show"] if show else [])]).splitlines()
+    def shape_lines(self, path: dict, fresh: bool) -> list[str]:
+        """The `tc` lines that shape both directions, as shaping has them."""
+        towards = self.towards().items()
+        return [line for way, host in towards for line in shaping.lines(host, path[way], path["mtu_bytes"], fresh)]
+
+    def towards(self) -> dict[str, str]:
+        """Direction to the middle nodes' interface: down leaves them towards the receiver."""
+        return {"down": self.plan["receiver"], "up": self.plan["sender"]}

@@ -1,5 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Links as netem queues on middle nodes."""
+"""Links as netem queues on middle nodes, one for each direction.
+
+netem works out when a packet leaves as soon as it comes, so what waits doesn't see a change of rate. A link whose rate
+changes all the time (`adapts`) therefore has its rate from HTB, and only delay, loss and the limit from netem.
+"""
+
+_ETHERNET_BYTES = 14
+# A class that holds packets of the token rate back one by one: no burst, however long it was idle.
+_NO_BURST = "burst 1 cburst 1"
+# netem with a rate keeps the order when a delay gets shorter; this one takes next to no time.
+_IN_ORDER = "rate 100gbit"
 
 
 def _loss(loss: dict | None) -> str:
@@ -10,15 +20,33 @@ def _loss(loss: dict | None) -> str:
     return f" loss gemodel {100 * loss['p']:.6f}% {100 * loss['r']:.6f}%"
 
 
-def netem_line(interface: str, shape: dict) -> str:
-    """The `tc` line for one direction: rate in bit/s, delay in ns, limit in packets (tc-netem(8)).
+def _netem(shape: dict, rate: str) -> str:
+    delay = f"delay {shape['delay_ns'] / 1000:.3f}us"
+    return f"netem limit {shape['limit_packets']} {rate} {delay}{_loss(shape['loss'])}"
 
-    netem's rate charges every packet its length over the rate, so each packet has its serialisation time.
+
+def lines(interface: str, shape: dict, mtu_bytes: int, fresh: bool) -> list[str]:
+    """The `tc` lines for one direction: rate in bit/s, delay in ns, limit in packets (tc-netem(8), tc-htb(8)).
+
+    netem's rate charges every packet its length over the rate, so each packet has its serialisation time; HTB's lets
+    the next one wait for it. `fresh`: there is no shape yet, or it was replaced by a blackhole.
     """
-    return (
-        f"qdisc replace dev {interface} root handle 1: netem limit {shape['limit_packets']}"
-        f" rate {shape['rate_bit_s']}bit delay {shape['delay_ns'] / 1000:.3f}us{_loss(shape['loss'])}"
-    )
+    rate = f"rate {shape['rate_bit_s']}bit"
+    if not shape.get("adapts"):
+        return [f"qdisc replace dev {interface} root handle 1: {_netem(shape, rate)}"]
+    root = [f"qdisc replace dev {interface} root handle 1: htb default 1"] if fresh else []
+    least = f" mpu {shape['cost_as_bytes']}" if "cost_as_bytes" in shape else ""
+    ceiling = f"ceil {shape['rate_bit_s']}bit {_NO_BURST} quantum {mtu_bytes + _ETHERNET_BYTES}{least}"
+    return [
+        *root,
+        f"class replace dev {interface} parent 1: classid 1:1 htb {rate} {ceiling}",
+        f"qdisc replace dev {interface} parent 1:1 handle 10: {_netem(shape, _IN_ORDER)}",
+    ]
+
+
+def qdiscs(shape: dict) -> int:
+    """How many queueing disciplines a direction has."""
+    return 2 if shape.get("adapts") else 1
 
 
 def blackhole_line(interface: str) -> str:

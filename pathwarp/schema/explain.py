@@ -98,8 +98,14 @@ def _keys_at(model: type[BaseModel], location: tuple[str | int, ...]) -> list[st
     here: list[object] = [model]
     for step in location:
         # The name of a union's member is a step in the location, but not one into the model.
-        here = [inner for part in here for inner in _into(part, step)] or here
+        inner = [inner for part in here for inner in _into(part, step)]
+        here = inner or [part for part in here if _is_called(part, step)] or here
     return list(dict.fromkeys(_key(name, field) for part in here for name, field in _fields(part)))
+
+
+def _is_called(part: object, step: str | int) -> bool:
+    """Whether a model is the member of a union that `step` names."""
+    return any(get_args(field.annotation) == (step,) for _, field in _fields(part))
 
 
 def _into(part: object, step: str | int) -> Iterator[object]:

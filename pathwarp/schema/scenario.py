@@ -7,8 +7,9 @@ What spans several keys or files (paths that exist, times in order) is checked i
 from collections.abc import Iterator
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
+from pathwarp.faults import BadValue
 from pathwarp.schema.common import Count, DurationNs, Line, Name, Packets, Part, RateBitS, Sysctls, between
 from pathwarp.schema.topology import Loss, Shape
 from pathwarp.units import parse_duration_ns
@@ -33,6 +34,15 @@ Metric = Literal[
 
 # Of a scenario, repetitions included.
 MOST_EVENTS = 1_000
+
+# As an event's instant: the last line of the trace that its path follows.
+TRACE_END = "trace-end"
+
+
+def read_at(value: object) -> object:
+    if value is None:
+        raise BadValue("is not a duration", f"an instant such as 12 ms, or {TRACE_END}")
+    return None if value == TRACE_END else value
 
 
 class Paper(Part):
@@ -68,10 +78,11 @@ class Event(Part):
     """What happens to a path: it fails, or its shape changes, from `at` to `until` (or the end).
 
     Times run from the start of the flow. `into-burst` moves `at` to that long after the departure of the first burst
-    at or after it. `announce-after` is how long the receiver takes to announce that its address is gone.
+    at or after it. `announce-after` is how long the receiver takes to announce that its address is gone. `at_ns` is
+    None for `trace-end`, the end of the trace that the path follows.
     """
 
-    at_ns: Annotated[DurationNs, Field(alias="at")]
+    at_ns: Annotated[DurationNs | None, BeforeValidator(read_at), Field(alias="at")]
     path: Name
     fail: Failure | None = None
     change: Change | None = None
@@ -81,11 +92,12 @@ class Event(Part):
     announce_after_ns: Annotated[DurationNs | None, Field(alias="announce-after")] = None
     repeat: Repeat | None = None
 
-    def repetitions(self) -> Iterator[tuple[int, int | None]]:
-        """Each repetition's `at` and `until`."""
+    def repetitions(self, trace_end_ns: int | None) -> Iterator[tuple[int | None, int | None]]:
+        """Each repetition's `at` and `until`; no `at` where that is the end of a trace and there is none."""
         times, every_ns = (self.repeat.times, self.repeat.every_ns) if self.repeat else (1, 0)
-        for number in range(times):
-            yield self.at_ns + number * every_ns, None if self.until_ns is None else self.until_ns + number * every_ns
+        at_ns = trace_end_ns if self.at_ns is None else self.at_ns
+        for after_ns in (number * every_ns for number in range(times)):
+            yield tuple(None if instant_ns is None else instant_ns + after_ns for instant_ns in (at_ns, self.until_ns))
 
 
 class Scenario(Part):

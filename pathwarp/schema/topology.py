@@ -18,6 +18,7 @@ from pathwarp.schema.common import (
     RateBitS,
     between,
 )
+from pathwarp.schema.linktrace import LinkTrace
 from pathwarp.units import parse_size_bytes
 
 DIRECTIONS = ("down", "up")
@@ -59,12 +60,16 @@ class Loss(Part):
 
 
 class Shape(Part):
-    """What one direction of a path does to packets: serialisation at `rate`, then `delay`; a queue of packets waits."""
+    """What one direction of a path does to packets: serialisation at `rate`, then `delay`; a queue of packets waits.
+
+    Where it follows a `trace`, that has the values instead of these from its first line on.
+    """
 
     rate_bit_s: Annotated[RateBitS, Field(alias="rate")]
     delay_ns: Annotated[DurationNs, Field(alias="delay")]
     queue_packets: Annotated[Packets, Field(alias="queue")]
     loss: Loss | None = None
+    trace: LinkTrace | None = None
 
     def netem(self, mtu_bytes: int) -> dict[str, object]:
         """The shape as the guest sets it up.
@@ -84,13 +89,22 @@ class Shape(Part):
 
 
 class Path(Part):
-    """One way between the hosts, over the node `middle`, which does all the shaping."""
+    """One way between the hosts, over the node `middle`, which does all the shaping.
+
+    `trace` is for the directions that have none of their own.
+    """
 
     middle: Device
     # What every IPv4 host must take, to Ethernet's jumbo frames.
     mtu_bytes: Annotated[int, between(parse_size_bytes, "576 B", "9000 B"), Field(alias="mtu")]
     down: Shape
     up: Shape
+    trace: LinkTrace | None = None
+
+    def traces(self) -> dict[str, LinkTrace]:
+        """Direction to the trace that it follows, of those that do."""
+        followed = {direction: getattr(self, direction).trace or self.trace for direction in DIRECTIONS}
+        return {direction: trace for direction, trace in followed.items() if trace}
 
 
 class Topology(Part):

@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Draw a workload's traces from its distributions.
 
-The same file gives the same bytes on every machine, as far as these hold: numpy's PCG64 and SeedSequence keep their raw
-streams from version to version (NEP 19 promises that of bit generators, not of Generator's methods, which is why none
-of those is called), and the C library's log, exp and erfc agree to far better than the microsecond and the byte that
-values are rounded to. Each value takes one raw 64-bit number, and gaps and sizes have streams of their own, so a new
-size distribution leaves all starts where they were.
+The same file gives the same bytes on every machine, as far as `pathwarp.shares` holds and the C library's log, exp and
+erfc agree to far better than the microsecond and the byte that values are rounded to. Each value takes one share, and
+gaps and sizes have streams of their own, so a new size distribution leaves all starts where they were.
 """
 
 import math
@@ -13,6 +11,7 @@ from collections.abc import Callable, Iterator
 from statistics import NormalDist
 
 from pathwarp.schema.workload import BurstWorkload
+from pathwarp.shares import shares
 from pathwarp.traffic.trace import Burst, Trace
 
 GAP_STREAM, SIZE_STREAM = 1, 2
@@ -41,24 +40,14 @@ _SHAPES: dict[str, tuple[Callable, Callable]] = {
 
 def generate(workload: BurstWorkload, number: int) -> Trace:
     """Trace `number` (from 1) of a generated workload: the first burst at 0, the last one before the traces' end."""
-    gaps = _draws(workload.gap_ns, _shares(workload.traces.seed, number, GAP_STREAM))
-    sizes = _draws(workload.size_bytes, _shares(workload.traces.seed, number, SIZE_STREAM))
+    gaps = _draws(workload.gap_ns, shares(workload.traces.seed, number, GAP_STREAM))
+    sizes = _draws(workload.size_bytes, shares(workload.traces.seed, number, SIZE_STREAM))
     bursts = []
     start_us, end_us = 0, workload.traces.duration_ns // 1000
     while start_us < end_us:
         bursts.append(Burst(start_us / 1000, round(next(sizes))))
         start_us += round(next(gaps) / 1000)
     return Trace(tuple(bursts))
-
-
-def _shares(*seed: int) -> Iterator[float]:
-    """Evenly distributed numbers above 0 and below 1 from a stream that belongs to `seed`."""
-    from numpy.random import PCG64, SeedSequence
-
-    bits = PCG64(SeedSequence(seed))
-    while True:
-        # 52 bits and a half: exact in a double, and neither 0 nor 1, where inverse distributions end.
-        yield ((bits.random_raw() >> 12) + 0.5) / 2**52
 
 
 def _draws(distribution, shares: Iterator[float]) -> Iterator[float]:

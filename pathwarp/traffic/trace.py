@@ -6,7 +6,6 @@ library only.
 """
 
 import math
-import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pathwarp.faults import Fault, Faults
+from pathwarp.textfile import write_text
 
 HEADER = ("start_ms", "size_bytes")
 START_MS = re.compile(r"[0-9]{1,12}(\.[0-9]{1,9})?")
@@ -97,20 +97,8 @@ def _line_faults(fields: list[str], last_ms: float, end_ms: float) -> Iterator[F
 
 def write_csv(path: Path, trace: Trace) -> None:
     """Write `trace` to `path`, whole or not at all; a missing folder is made. Faults where that cannot be."""
-    path = Path(path)
     lines = [",".join(HEADER), *(f"{burst.start_ms:.3f},{burst.size_bytes}" for burst in trace.bursts)]
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            draft.write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
-            draft.replace(path)
-        finally:
-            draft.unlink(missing_ok=True)
-    except OSError as error:
-        raise Faults.one(
-            str(path), f"cannot be written: {error.strerror}", "a file in a folder that may be written"
-        ) from None
+    write_text(Path(path), "\n".join(lines) + "\n")
 
 
 def packet_sizes(size_bytes: int, packet_bytes: int) -> list[int]:

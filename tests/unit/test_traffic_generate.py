@@ -12,8 +12,9 @@ from pathwarp.catalogue import Catalogue
 from pathwarp.load import load_workload, trace_path
 from pathwarp.schema.explain import read_model
 from pathwarp.schema.workload import BurstWorkload
+from pathwarp.shares import shares
 from pathwarp.traffic.commands import read_traces
-from pathwarp.traffic.generate import SIZE_STREAM, _draws, _shares, generate
+from pathwarp.traffic.generate import SIZE_STREAM, _draws, generate
 from pathwarp.traffic.summary import COLUMNS, rows
 from pathwarp.traffic.trace import write_csv
 from pathwarp.yamlfile import parse
@@ -38,7 +39,7 @@ def workload(size: str = "{kind: constant, value: 1 kB}") -> BurstWorkload:
 
 
 def sizes(text: str, count: int = 4000) -> list[float]:
-    return list(islice(_draws(workload(text).size_bytes, _shares(7, 1, SIZE_STREAM)), count))
+    return list(islice(_draws(workload(text).size_bytes, shares(7, 1, SIZE_STREAM)), count))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -92,7 +93,7 @@ def test_another_size_leaves_the_starts():
 
 def test_raw_stream_is_the_one_the_traces_were_made_of():
     # If this fails and nothing here was changed, numpy's PCG64 or SeedSequence was: the traces cannot be made again.
-    assert list(islice(_shares(1901, 1, 1), 2)) == [0.11136174547033006, 0.029291474741236834]
+    assert list(islice(shares(1901, 1, 1), 2)) == [0.11136174547033006, 0.029291474741236834]
 
 
 def test_uniform():

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Links that follow a trace: reading the formats, and what a link does when."""

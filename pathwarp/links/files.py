@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The trace files that a topology's links follow: finding them, reading them, their hashes."""
+
+import hashlib
+import stat
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pathwarp.faults import Fault, Faults, gather
+from pathwarp.links.course import Course
+from pathwarp.links.mahimahi import read_mahimahi
+from pathwarp.links.own import read_own
+from pathwarp.schema.linktrace import CsvTrace, LinkTrace, MahimahiTrace
+from pathwarp.schema.topology import Topology
+
+FOLDER = "topologies/traces"
+MOST_BYTES = 64_000_000
+MOST_FAULTS = 20
+
+Courses = Mapping[tuple[str, str], Course]
+
+
+@dataclass(frozen=True)
+class Followed:
+    """What the links of a topology follow with one seed: a course by path and direction; the files' hashes by name."""
+
+    courses: Courses = field(default_factory=dict, repr=False)
+    sha256: Mapping[str, str] = field(default_factory=dict)
+
+
+def missing(root: Path, topology: Topology) -> Iterator[Fault]:
+    """Faults for the files that there should be and are not."""
+    specs = [trace for path in topology.paths.values() for trace in path.traces().values()]
+    for names in dict.fromkeys(tuple(trace.names()) for trace in specs):
+        lacking = [name for name in names if not (root / FOLDER / name).is_file()]
+        if lacking:
+            shown = ", ".join(lacking[:5]) + (", ..." if len(lacking) > 5 else "")
+            what = f"{len(lacking)} of the {len(names)} traces that {topology.name} follows are missing: {shown}"
+            yield Fault(FOLDER, what, hint="pathwarp mobility generate NAME writes those of a mobility model")
+
+
+def follow(root: Path, topology: Topology, seed: int, duration_ns: int) -> Followed:
+    """Read what the links follow with this seed; Faults for all that is wrong with the files."""
+    faults: list[Fault] = []
+    courses, hashes, known = {}, {}, {}
+    for path_name, path in topology.paths.items():
+        for direction, trace in path.traces().items():
+            name = trace.name(seed)
+            with gather(faults):
+                if (name, trace) not in known:
+                    known[name, trace] = None
+                    content = _content(root, name)
+                    hashes[f"{FOLDER}/{name}"] = hashlib.sha256(content).hexdigest()
+                    known[name, trace] = _read(trace, content, f"{FOLDER}/{name}", duration_ns)
+                courses[path_name, direction] = known[name, trace]
+    if faults:
+        raise Faults(faults)
+    return Followed(courses, hashes)
+
+
+def _content(root: Path, name: str) -> bytes:
+    """The file's bytes, but not those of a file that a link leads to outside of the folder."""
+    shown, folder = f"{FOLDER}/{name}", root / FOLDER
+    try:
+        path = (folder / name).resolve(strict=True)
+        if not path.is_relative_to(folder.resolve()):
+            raise Faults.one(shown, "leads out of the folder", f"a file in {FOLDER}")
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise Faults.one(shown, "is not a file")
+        if path.stat().st_size > MOST_BYTES:
+            raise Faults.one(shown, f"is larger than {MOST_BYTES} bytes", hint="cut it to what the trial lasts")
+        return path.read_bytes()
+    except OSError as error:
+        raise Faults.one(shown, f"cannot be read: {error.strerror}") from None
+
+
+def _read(trace: LinkTrace, content: bytes, name: str, duration_ns: int) -> Course:
+    try:
+        lines = content.decode("ascii").splitlines()
+        return _READERS[type(trace)](trace, lines, name, duration_ns)
+    except UnicodeDecodeError as error:
+        raise Faults.one(name, f"is not plain text: byte {error.start}") from None
+    except Faults as faults:
+        # A file of another format has a fault in each of a million lines.
+        more = len(faults.faults) - MOST_FAULTS
+        rest = [Fault(name, f"has {more} more faults", hint=f"is it of the format {trace.format}?")] if more > 0 else []
+        raise Faults([*faults.faults[:MOST_FAULTS], *rest]) from None
+
+
+def _read_csv(trace: CsvTrace, lines: list[str], name: str, duration_ns: int) -> Course:
+    return read_own(lines, name)
+
+
+def _read_mahimahi(trace: MahimahiTrace, lines: list[str], name: str, duration_ns: int) -> Course:
+    return read_mahimahi(lines, name, trace.bin_ns, duration_ns)
+
+
+_READERS = {
+    CsvTrace: _read_csv,
+    MahimahiTrace: _read_mahimahi,
+}

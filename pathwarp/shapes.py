@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The shape of a path at an instant: what its topology, its trace and the changes of the scenario make of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pathwarp.links.course import Course
+from pathwarp.links.files import Courses
+from pathwarp.schema.scenario import Event
+from pathwarp.schema.topology import DIRECTIONS, Path, Shape, Topology
+
+# netem and HTB count them, too.
+ETHERNET_BYTES = 14
+
+Shapes = dict[str, dict[str, object]]
+
+# The course of a direction that follows no trace.
+_STILL = Course(())
+
+
+@dataclass(frozen=True)
+class Span:
+    """One repetition of an event, its instants as they are for one trace, in ns from the start of the flow.
+
+    Without `until_ns` it has no end.
+    """
+
+    where: str
+    event: Event
+    at_ns: int
+    until_ns: int | None
+
+    def covers(self, instant_ns: int) -> bool:
+        return self.at_ns <= instant_ns and (self.until_ns is None or instant_ns < self.until_ns)
+
+
+def of_path(courses: Courses, name: str) -> dict[str, Course]:
+    """Direction to its course on a path."""
+    return {direction: courses.get((name, direction), _STILL) for direction in DIRECTIONS}
+
+
+def shapes_at(instant_ns: int, spans: list[Span], path: Path, course: Mapping[str, Course]) -> Shapes:
+    """Both directions of a path from `instant_ns` on: the topology's, the trace's, all changes in force, latest on top.
+
+    Where there is a trace, the shape `adapts`: what waits leaves at the rate that holds then, not at the one that held
+    when it came. Where the trace holds packets and no change names a rate, each packet costs as much as the longest, at
+    a rate that takes as long for it as the trace says.
+    """
+    shapes = {}
+    for direction in DIRECTIONS:
+        step = course[direction].at(instant_ns)
+        shape: Shape = step.apply(getattr(path, direction))
+        hold_ns = step.hold_ns
+        for span in sorted(spans, key=lambda span: span.at_ns):
+            if span.event.change and span.event.direction in (direction, "both") and span.covers(instant_ns):
+                shape = span.event.change.apply(shape)
+                hold_ns = None if span.event.change.rate_bit_s else hold_ns
+        extra: dict[str, object] = {"adapts": True} if course[direction] is not _STILL else {}
+        if hold_ns:
+            extra["cost_as_bytes"] = path.mtu_bytes + ETHERNET_BYTES
+            rate_bit_s = extra["cost_as_bytes"] * 8 * 1_000_000_000 // hold_ns
+            shape = shape.model_copy(update={"rate_bit_s": rate_bit_s})
+        shapes[direction] = {**shape.netem(path.mtu_bytes), **extra}
+    return shapes
+
+
+def plan_shapes(topology: Topology, courses: Courses) -> dict[str, Shapes]:
+    """Path to the shapes that it is set up with: those from the start of the flow on, but for the scenario's events."""
+    return {name: shapes_at(0, [], path, of_path(courses, name)) for name, path in topology.paths.items()}
