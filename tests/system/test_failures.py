@@ -82,7 +82,7 @@ def test_a_guest_with_another_kernel_is_void(project):
 def test_a_trial_without_its_second_subflow_fails(project):
     status, output, _ = project.call(*RUN, "--variant", "tlp-std", "--set", "events.0.at=50 ms")
     assert status == 1
-    assert "FAILED: no subflow on 4g before the first event" in output
+    assert "FAILED: no subflow on 4g before the blackhole at 0.05 s" in output
     assert project.sealed() == []
 
 
