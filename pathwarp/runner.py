@@ -17,6 +17,7 @@ from pathwarp.backend.settings import GuestSettings
 from pathwarp.backend.uml import describe_status
 from pathwarp.build import kernel, lab, prepare
 from pathwarp.build.stamp import hash_parts
+from pathwarp.faults import Exit, Fault, Faults, gather
 from pathwarp.progress import Progress
 from pathwarp.trial import Trial
 from pathwarp.worker import Job, Outcome, measure_and_seal, serve
@@ -48,6 +49,12 @@ def make_jobs(root: Path, trials: Sequence[Trial], finish: Callable[[Job, Path, 
     runfolder.sweep(results)
     variants = {trial.variant.name: trial.variant for trial in trials}
     prepare.ensure(root, list(variants.values()), trials[0].backend)
+    faults: list[Fault] = []
+    for name in variants:
+        with gather(faults):
+            kernel.check_binary(root, name, trials[0].backend)
+    if faults:
+        raise Faults(faults, Exit.FAILED)
     guest = guest_hash(root)
     return [_job(root, trial, guest, finish) for trial in trials]
 

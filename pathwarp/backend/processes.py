@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The processes of a session, which are a guest's on the host: what they do, and their end."""
+"""A process with all that descends from it, which is what a guest is on the host: what they do, and their end."""
 
 import contextlib
 import ctypes
@@ -14,13 +14,13 @@ from pathlib import Path
 _PR_SET_PDEATHSIG = 1
 _LIBC = ctypes.CDLL(None)
 _TICKS_S = os.sysconf("SC_CLK_TCK")
-# Fields of /proc/PID/stat, counted from 0 behind the name: session, user and system time in ticks.
-_SESSION, _TIMES = 3, slice(11, 13)
+# Fields of /proc/PID/stat, counted from 0 behind the name: parent, session, user and system time in ticks.
+_PARENT, _SESSION, _TIMES = 1, 3, slice(11, 13)
 
 
 @dataclass(frozen=True)
 class Activity:
-    """What the processes of a session have done: CPU time used in s, and how often one of them waited for something."""
+    """What some processes have done: CPU time used in s, and how often one of them waited for something."""
 
     cpu_s: float
     waits: int
@@ -42,26 +42,31 @@ def dying_with_caller() -> Callable[[], None]:
     return lambda: die_with(parent)
 
 
-def session(leader: int) -> list[int]:
-    """The processes of the session that `leader` began, zombies left out."""
-    return [number for number in _numbers() if (fields := _stat(number)) and int(fields[_SESSION]) == leader]
+def family(leader: int) -> dict[int, float]:
+    """The processes of the session that `leader` began and all that descend from these, zombies left out.
+
+    Process to CPU time used in s. User Mode Linux begins a session of its own.
+    """
+    table = {number: fields for number in _numbers() if (fields := _stat(number))}
+    found = {number for number, fields in table.items() if leader in (number, int(fields[_SESSION]))}
+    new = found
+    while new:
+        new = {number for number, fields in table.items() if int(fields[_PARENT]) in new} - found
+        found |= new
+    return {number: sum(map(int, table[number][_TIMES])) / _TICKS_S for number in found}
 
 
 def activity(leader: int) -> Activity:
-    """What a session's living processes have done so far."""
-    ticks = waits = 0
-    for number in session(leader):
-        fields = _stat(number)
-        ticks += sum(map(int, fields[_TIMES])) if fields else 0
-        waits += _waits(number)
-    return Activity(ticks / _TICKS_S, waits)
+    """What the family's living processes have done so far."""
+    members = family(leader)
+    return Activity(sum(members.values()), sum(map(_waits, members)))
 
 
-def end_session(leader: int, patience_s: float = 10) -> None:
-    """Kill the session's processes and wait until they are gone, as long as `patience_s`."""
+def end_family(leader: int, patience_s: float = 10) -> None:
+    """Kill the family's processes and wait until they are gone, as long as `patience_s`."""
     until = time.monotonic() + patience_s
-    while (numbers := session(leader)) and time.monotonic() < until:
-        for number in numbers:
+    while (members := family(leader)) and time.monotonic() < until:
+        for number in members:
             with contextlib.suppress(ProcessLookupError):
                 descriptor = os.pidfd_open(number)
                 try:

@@ -8,7 +8,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from pathwarp.backend.processes import dying_with_caller, end_session
+from pathwarp.backend.processes import dying_with_caller, end_family
 from pathwarp.backend.settings import GuestSettings
 from pathwarp.backend.watchdog import Overdue, watch
 
@@ -40,8 +40,7 @@ class Uml:
     def run(self, kernel: Path, run: Path, seed: int, virtual_s: float, settings: GuestSettings) -> None:
         """Run one guest to its end on the CPUs that the caller is bound to; GuestFailed when it does not get there.
 
-        The guest's processes live in a PID namespace that ends with its first process, and in a session of their own;
-        none outlives the call.
+        The guest's processes live in a PID namespace that ends with its first process; none outlives the call.
         """
         with open(run / "logs" / "console.txt", "wb") as console:
             process = subprocess.Popen(
@@ -59,7 +58,7 @@ class Uml:
             finally:
                 if process.poll() != 0:
                     # Not the leader alone: what it started may not have heard of its end yet.
-                    end_session(process.pid)
+                    end_family(process.pid)
                 status = process.wait()
         if not (run / "logs" / "guest.json").exists():
             raise GuestFailed(f"{_end(status, run)}{last_lines(run)}")

@@ -16,7 +16,7 @@ class Overdue(Exception):
 
 
 def watch(leader: int, watchdog: Watchdog, virtual_s: float) -> None:
-    """Return once the process `leader`, which began the guest's session, has ended; Overdue when it should have.
+    """Return once the guest's first process `leader`, which began a session, has ended; Overdue when it should have.
 
     A guest in virtual time that computes without ever calling its kernel has stopped its own clock. On the host its
     processes then use CPU time and never wait, while a healthy guest's kernel waits for its processes thousands of
