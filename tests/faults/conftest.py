@@ -8,7 +8,7 @@ from undisturbed import RUN, Undisturbed
 
 @pytest.fixture(scope="session")
 def seed(pytestconfig) -> int:
-    return pytestconfig.getoption("fault-seed")
+    return pytestconfig.getoption("--fault-seed")
 
 
 @pytest.fixture

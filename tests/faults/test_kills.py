@@ -72,7 +72,7 @@ def disturbed_run(project: Project, seconds: float, chance: random.Random, blow:
 
 
 def test_kills_at_random_instants(pytestconfig, seed, project, undisturbed):
-    kills = pytestconfig.getoption("kills")
+    kills = pytestconfig.getoption("--kills")
     chance = random.Random(seed)
     met = whole = 0
     while met < kills:
