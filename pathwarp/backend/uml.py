@@ -60,7 +60,7 @@ class Uml:
                     # Not the leader alone: what it started may not have heard of its end yet.
                     end_family(process.pid)
                 status = process.wait()
-        # One that was killed while it powered off has said its last word, but its console, which is a raw file, has not.
+        # One killed while it powers off has said its last word, but its console, which is a raw file, may not be whole.
         if status != 0 or not (run / "logs" / "guest.json").exists():
             raise GuestFailed(f"{_end(status, run)}{last_lines(run)}")
 
