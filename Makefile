@@ -5,7 +5,7 @@
 
 # What the user gives on the command line goes to the engine as it is, in the environment: neither make nor a shell looks
 # into it, whatever quotes and dollars it holds.
-OPTIONS := scenario variant traffic runs seed backend jobs force metric set time times a b out
+OPTIONS := scenario variant traffic runs seed backend jobs retry force metric set time times a b out
 given = $(if $(filter command,$(origin $1)),$(value $1))
 unexport $(OPTIONS)
 MAKEOVERRIDES :=
@@ -16,6 +16,7 @@ export PATHWARP_RUNS := $(call given,runs)
 export PATHWARP_SEED := $(call given,seed)
 export PATHWARP_BACKEND := $(call given,backend)
 export PATHWARP_JOBS := $(call given,jobs)
+export PATHWARP_RETRY := $(call given,retry)
 export PATHWARP_FORCE := $(call given,force)
 export PATHWARP_METRIC := $(call given,metric)
 export PATHWARP_SET := $(call given,set)
@@ -69,6 +70,7 @@ make scenario=NAME [variant=A,B|all] [traffic=A,B|all]   run the trials and prin
     jobs=N       guests side by side                     force=1      run what is already sealed, too
     backend=uml  User Mode Linux                         time=real    at the wall clock's pace, not in virtual time
     set=KEY=VALUE  change a value of the scenario
+    retry=N      run a trial that fails up to N more times
 make list                        scenarios, variants, traffic and topologies
 make table scenario=NAME         the table of what is sealed    [metric=KEY]
 make figures scenario=NAME       the figures of what is sealed

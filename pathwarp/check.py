@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hash sealed run folders again and hold them against their manifests."""
 
-import json
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +10,8 @@ from typing import Any
 
 from pathwarp.build.stamp import hash_file
 from pathwarp.catalogue import suggest
-from pathwarp.faults import Faults
+from pathwarp.faults import Exit, Fault, Faults
+from pathwarp.jsonfile import read_mapping
 from pathwarp.manifest import METRICS, own_hash
 from pathwarp.runfolder import MANIFEST
 
@@ -53,7 +53,7 @@ def check_folder(folder: Path) -> Checked:
     files = {path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*")) if not path.is_dir()}
     size_bytes = sum(path.lstat().st_size for path in files.values())
     try:
-        record = json.loads((folder / MANIFEST).read_bytes())
+        record = read_mapping(folder / MANIFEST)
         problems = list(_manifest_problems(record, folder))
         # Manifests that were sealed before they had these hashes lack them.
         hashes = {METRICS: None, **record["files"], **record.get("measured", {})}
@@ -83,3 +83,24 @@ def _problem(files: dict[str, Path], name: str, digest: str | None) -> str:
         return "" if found == (digest or found) else "damaged"
     except OSError as error:
         return f"can't be read: {error.strerror}"
+
+
+def require_undamaged(folder: Path, record: dict[str, Any], names: Collection[str] = ()) -> None:
+    """Raise Faults when a sealed folder's manifest `record`, or a file that is named, is not as it was sealed.
+
+    Without names all files count. What an older manifest has no hash of is not looked at.
+    """
+    known = {**_hashes(record, "files"), **_hashes(record, "measured")}
+    hashes = {name: digest for name, digest in known.items() if not names or name in names}
+    files = {name: folder / name for name in hashes if (folder / name).is_file()}
+    problems = [(MANIFEST, "damaged")] if record.get("manifest_sha256", own_hash(record)) != own_hash(record) else []
+    problems += [(name, problem) for name, digest in hashes.items() if (problem := _problem(files, name, digest))]
+    if problems:
+        hint = "`make check-results` names all that is damaged; remove the folder and run the trial again"
+        faults = (Fault(str(folder / name), f"{what} since it was sealed", hint=hint) for name, what in problems)
+        raise Faults(faults, Exit.FAILED)
+
+
+def _hashes(record: dict[str, Any], key: str) -> dict[str, Any]:
+    found = record.get(key)
+    return found if isinstance(found, dict) else {}

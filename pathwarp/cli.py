@@ -13,8 +13,10 @@ import click
 from pathwarp.catalogue import KINDS, Catalogue
 from pathwarp.faults import Exit, Fault, Faults, gather
 from pathwarp.options import SELECTION, option, read_names, read_number, read_selection, shown
+from pathwarp.oserrors import describe
 
 ROOT = Path(__file__).resolve().parents[1]
+MOST_RETRIES = 100
 
 
 class LazyGroup(click.Group):
@@ -73,19 +75,32 @@ def list_(catalogue: Catalogue) -> None:
 @option("seed", "The first seed.  [default: 1]")
 @option("backend", "uml (virtual time) or vm (wall clock).", default="uml", show_default=True)
 @option("jobs", "Guests side by side, a CPU each.  [default: all CPUs that this process may use]")
+@option("retry", "How often a trial that fails is run again.  [default: 0]")
 @option("force", "Run what is already sealed, too.", is_flag=True)
 @click.pass_obj
 def run(
-    catalogue: Catalogue, runs: str | None, seed: str | None, backend: str, jobs: str | None, force: bool, **chosen: Any
+    catalogue: Catalogue,
+    runs: str | None,
+    seed: str | None,
+    backend: str,
+    jobs: str | None,
+    retry: str | None,
+    force: bool,
+    **chosen: Any,
 ) -> Exit:
     """Run the trials of a scenario that are not sealed yet, and print what all of them say.
 
     The scenario's baseline is run as well, asked for or not: a variant says something by its difference.
     """
-    trials, workers, selection = _plan(catalogue, runs, seed, jobs, backend, with_baseline=True, **chosen)
+    faults: list[Fault] = []
+    retries = read_number("retry", retry, MOST_RETRIES, faults, least=0)
+    with gather(faults):
+        trials, workers, selection = _plan(catalogue, runs, seed, jobs, backend, with_baseline=True, **chosen)
+    if faults:
+        raise Faults(faults)
     from pathwarp.runner import run_trials
 
-    failed = run_trials(catalogue.root, trials, jobs=workers, force=force)
+    failed = run_trials(catalogue.root, trials, workers, force, retries or 0)
     try:
         _print_table(catalogue, selection, seeds=sorted({trial.seed for trial in trials}))
     except Faults as faults_of_results:
@@ -259,7 +274,9 @@ def _print_table(
 def main(arguments: Sequence[str]) -> int:
     """Run a command and return its exit status; bad input is said in full on standard error."""
     try:
-        return int(cli.main(list(arguments), prog_name="pathwarp", standalone_mode=False) or Exit.DONE)
+        status = int(cli.main(list(arguments), prog_name="pathwarp", standalone_mode=False) or Exit.DONE)
+        sys.stdout.flush()
+        return status
     except Faults as faults:
         click.echo(str(faults), err=True)
         if faults.code == Exit.BAD_INPUT:
@@ -275,6 +292,15 @@ def main(arguments: Sequence[str]) -> int:
         click.echo("pathwarp: interrupted", err=True)
         return Exit.INTERRUPTED
     except BrokenPipeError:
-        # The reader went away (`| head`). Python would complain again when it flushes at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # The reader went away (`| head`).
+        _drop_output()
         return Exit.FAILED
+    except OSError as error:
+        _drop_output()
+        click.echo(f"pathwarp: {describe(error)}", err=True)
+        return Exit.FAILED
+
+
+def _drop_output() -> None:
+    """Give standard output up: Python would complain again when it flushes at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -39,9 +39,19 @@ def _sha256(file: Path) -> str:
 
 
 def manifest(
-    trial: Trial, trial_id: str, hashes: Mapping[str, str], kernel: dict, lab: dict, folder: Path, wall_s: float
+    trial: Trial,
+    trial_id: str,
+    hashes: Mapping[str, str],
+    kernel: dict,
+    lab: dict,
+    folder: Path,
+    wall_s: float,
+    attempts: int = 1,
 ) -> dict[str, Any]:
-    """The manifest of a measured trial; `kernel` and `lab` are the build records (`build.json`, `lab.json`)."""
+    """The manifest of a measured trial; `kernel` and `lab` are the build records (`build.json`, `lab.json`).
+
+    `attempts` is how many it took until the trial did not fail.
+    """
     guest = json.loads((folder / "logs" / "guest.json").read_text())
     files = file_hashes(folder)
     record = {
@@ -68,6 +78,7 @@ def manifest(
         "tools": {"python": platform.python_version()},
         "virtual_s": trial.scenario.duration_ns / 1e9,
         "wall_s": round(wall_s, 3),
+        "attempts": attempts,
         "files": files,
         "files_sha256": one_hash(files),
         "measured": {METRICS: _sha256(folder / METRICS)},

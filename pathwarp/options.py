@@ -77,14 +77,14 @@ def read_names(text: str | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in names if name))
 
 
-def read_number(option_name: str, text: str | None, largest: int, faults: list[Fault]) -> int | None:
-    """A whole number from 1 to `largest`; None for no text, or when it is not one, which goes to `faults`."""
+def read_number(option_name: str, text: str | None, largest: int, faults: list[Fault], least: int = 1) -> int | None:
+    """A whole number from `least` to `largest`; None for no text, or when it is not one, which goes to `faults`."""
     if not text:
         return None
-    number = int(text) if text.isascii() and text.isdigit() and len(text) < 20 else 0
-    if 1 <= number <= largest:
+    number = int(text) if text.isascii() and text.isdigit() and len(text) < 20 else -1
+    if least <= number <= largest:
         return number
     faults.append(
-        Fault(option_name, f"{text[:40]!r} is not a number in its range", f"whole numbers from 1 to {largest}")
+        Fault(option_name, f"{text[:40]!r} is not a number in its range", f"whole numbers from {least} to {largest}")
     )
     return None

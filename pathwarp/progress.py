@@ -41,12 +41,14 @@ class Progress:
             self._bar.stop()
 
     def report(self, outcome: "Outcome") -> None:
-        """Say how a trial went, in one line (more when it failed)."""
-        self.done += 1
-        text = f"FAILED: {outcome.reason}" if outcome.reason else self.describe(outcome)
+        """Say how an attempt at a trial went, in one line (more when it failed)."""
+        self.done += not outcome.again
+        text = self.describe(outcome) if not outcome.reason else f"FAILED: {outcome.reason}"
+        if outcome.again:
+            text = f"attempt {outcome.job.attempt} failed, it is tried again: {outcome.reason}"
         line = f"[{self.done:{len(str(self.total))}}/{self.total}] {outcome.job.trial.title}: {text}"
         if self._bar:
             self._bar.console.print(line, markup=False, highlight=False, soft_wrap=True)
-            self._bar.advance(self._task)
+            self._bar.update(self._task, completed=self.done)
         else:
             print(line, flush=True)

@@ -14,11 +14,14 @@ import fcntl
 import json
 import os
 import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from pathwarp.faults import Faults
+from pathwarp.jsonfile import read_mapping
+from pathwarp.oserrors import advice
 
 MANIFEST = "manifest.json"
 RAW_FOLDERS = ("captures", "logs")
@@ -30,24 +33,35 @@ _ID_DIGITS = 12
 
 
 def sealed_id(folder: Path) -> str | None:
-    """The trial id of a sealed folder; None when the folder isn't there or isn't sealed."""
+    """The trial id of a sealed folder; None when the folder isn't there or isn't sealed, "" for a damaged manifest."""
     try:
-        return json.loads((folder / MANIFEST).read_text())["trial_id"]
+        found = read_mapping(folder / MANIFEST).get("trial_id")
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except (ValueError, KeyError, TypeError):
+    except (OSError, ValueError):
         return ""
+    return found if isinstance(found, str) else ""
 
 
-def check_writable(results: Path) -> None:
+def check_writable(results: Path, room_bytes: int) -> None:
     """Make sure that results can be written, before anything is started; Faults when not."""
-    probe = results / _IN_PROGRESS / f"probe-{os.getpid()}"
     try:
-        probe.mkdir(parents=True)
-        probe.rmdir()
+        (results / _IN_PROGRESS).mkdir(parents=True, exist_ok=True)
+        # Another run may sweep it away, which is as good.
+        with contextlib.suppress(FileNotFoundError):
+            os.rmdir(tempfile.mkdtemp(prefix="probe-", dir=results / _IN_PROGRESS))
+        require_room(results, room_bytes)
     except OSError as error:
-        hint = "free some space" if error.errno == errno.ENOSPC else "make the folder writable for you"
-        raise Faults.one(str(results), f"can't be written: {error.strerror}", hint=hint) from None
+        raise Faults.one(str(results), f"can't be written: {error.strerror}", hint=advice(error)) from None
+
+
+def require_room(results: Path, room_bytes: int) -> None:
+    """Raise OSError (ENOSPC) when there is less room than that where the results are."""
+    disk = os.statvfs(results)
+    free_bytes = disk.f_bavail * disk.f_frsize
+    if free_bytes < room_bytes or free_bytes == 0:
+        what = f"the disk has {free_bytes / 1e6:.1f} MB left, {room_bytes / 1e6:g} MB are needed"
+        raise OSError(errno.ENOSPC, what, str(results))
 
 
 def sweep(results: Path) -> None:
@@ -70,17 +84,31 @@ def sweep(results: Path) -> None:
 def in_progress(results: Path, trial_id: str) -> Iterator[Path]:
     """A new folder for one trial, with the raw files' folders in it; gone at the end unless it was sealed."""
     folder = results / _IN_PROGRESS / f"{trial_id[:_ID_DIGITS]}-{os.getpid()}"
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    descriptor = _own_folder(folder)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
         for name in RAW_FOLDERS:
             (folder / name).mkdir()
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         os.close(descriptor)
+
+
+def _own_folder(folder: Path) -> int:
+    """Make a new folder and lock it; the descriptor that holds the lock.
+
+    Another run may sweep the folder away before it is locked: then again. It can't for ever, it looks only once.
+    """
+    while True:
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        with contextlib.suppress(FileNotFoundError):
+            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            with contextlib.suppress(FileNotFoundError):
+                if os.path.samestat(os.stat(folder), os.fstat(descriptor)):
+                    return descriptor
+            os.close(descriptor)
 
 
 def seal(results: Path, folder: Path, final: Path, manifest: dict[str, Any]) -> None:

@@ -2,50 +2,71 @@
 """Trials side by side, each in a worker that is bound to a CPU of its own."""
 
 import multiprocessing
+import os
 import signal
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any
 
 from pathwarp import cpus, runfolder
+from pathwarp.backend.settings import GuestSettings
+from pathwarp.backend.uml import describe_status
 from pathwarp.build import kernel, lab, prepare
 from pathwarp.build.stamp import hash_parts
+from pathwarp.faults import Exit, Fault, Faults, gather
 from pathwarp.progress import Progress
 from pathwarp.trial import Trial
 from pathwarp.worker import Job, Outcome, measure_and_seal, serve
 
 _BOOT_FILES = ("uml.yaml", "uml-start.sh")
+# The signals by which a user or a system asks the engine to end.
+_ENDINGS = (signal.SIGINT, signal.SIGTERM)
+# How long a worker may take to clear away a guest and its files.
+_PATIENCE_S = 20
 
 
-def run_trials(root: Path, trials: Sequence[Trial], jobs: int, force: bool = False) -> int:
+def run_trials(root: Path, trials: Sequence[Trial], jobs: int, force: bool = False, retries: int = 0) -> int:
     """Prepare what the trials need and run those that are not sealed yet; how many failed.
 
-    Raises Faults when results can't be written or a build fails; KeyboardInterrupt once all guests are gone.
+    One that fails is run up to `retries` more times. Raises Faults when results can't be written or a build fails;
+    KeyboardInterrupt once all guests are gone.
     """
     work = make_jobs(root, trials, measure_and_seal)
     todo = [job for job in work if force or runfolder.sealed_id(job.final) != job.trial_id]
     with Progress(len(todo), len(work) - len(todo), headline) as progress:
-        return run_jobs(todo, jobs, progress.report)
+        return run_jobs([replace(job, recognise=not force, retries=retries) for job in todo], jobs, progress.report)
 
 
 def make_jobs(root: Path, trials: Sequence[Trial], finish: Callable[[Job, Path, float], Any]) -> list[Job]:
     """Prepare what the trials need and return the jobs of running and finishing them; Faults as of `run_trials`."""
     results = root / "results"
-    runfolder.check_writable(results)
+    settings = GuestSettings.of(root)
+    runfolder.check_writable(results, settings.room_bytes)
     runfolder.sweep(results)
     variants = {trial.variant.name: trial.variant for trial in trials}
     prepare.ensure(root, list(variants.values()), trials[0].backend)
+    faults: list[Fault] = []
+    for name in variants:
+        with gather(faults):
+            kernel.check_binary(root, name, trials[0].backend)
+    if faults:
+        raise Faults(faults, Exit.FAILED)
     guest = guest_hash(root)
     return [_job(root, trial, guest, finish) for trial in trials]
 
 
 def headline(outcome: Outcome) -> str:
     """What a sealed trial says of its scenario's first metric."""
+    if outcome.found:
+        return "sealed by another run meanwhile"
     metric = outcome.job.trial.scenario.metrics[0]
     value = outcome.result[metric]
-    return f"{metric} {'none' if value is None else f'{value:.3f}'}, {outcome.wall_s:.1f} s"
+    tried = f", attempt {outcome.job.attempt}" if outcome.job.attempt > 1 else ""
+    return f"{metric} {'none' if value is None else f'{value:.3f}'}, {outcome.wall_s:.1f} s{tried}"
 
 
 def guest_hash(root: Path) -> str:
@@ -74,24 +95,34 @@ class _Worker:
         self.cpu = cpu
         self.job: Job | None = None
         self.connection, far_end = context.Pipe()
-        self.process = context.Process(target=serve, args=(cpu, far_end), daemon=True)
-        self.process.start()
-        far_end.close()
+        self.process = context.Process(target=serve, args=(cpu, far_end, os.getpid()), daemon=True)
+        # Who asks for an end meanwhile asks the engine: the worker lets signals in when it is ready for them.
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDINGS)
+        try:
+            self.process.start()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+            far_end.close()
 
     def give(self, job: Job) -> None:
         self.job = job
-        self.connection.send(job)
+        # A worker that was killed doesn't take it; `outcome` says so.
+        with suppress(OSError):
+            self.connection.send(job)
 
     def outcome(self) -> Outcome:
         """Wait for the end of the job; a worker that was killed failed it."""
         job, self.job = self.job, None
         try:
             return self.connection.recv()
-        except (EOFError, ConnectionResetError):
+        except (EOFError, OSError):
             self.process.join()
-            return Outcome(job, 0.0, reason=f"its worker process ended with status {self.process.exitcode}")
+            return Outcome(job, 0.0, reason=f"its worker process {describe_status(self.process.exitcode)}")
 
-    def kill(self) -> None:
+    def end(self) -> None:
+        """Have it clear away what it is at, and wait until it and its guest are gone."""
+        self.process.terminate()
+        self.process.join(_PATIENCE_S)
         self.process.kill()
         self.process.join()
         self.connection.close()
@@ -111,8 +142,18 @@ def _stop_signals() -> Iterator[None]:
         signal.signal(signal.SIGTERM, previous)
 
 
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Keep requests to end for later."""
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDINGS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+
+
 def run_jobs(jobs: Sequence[Job], number: int, report: Callable[[Outcome], None]) -> int:
-    """Do the jobs, `number` at a time, and report each as it ends; how many failed.
+    """Do the jobs, `number` at a time, and report each attempt as it ends; how many jobs failed.
 
     More than there are CPUs share them.
 
@@ -121,30 +162,35 @@ def run_jobs(jobs: Sequence[Job], number: int, report: Callable[[Outcome], None]
     if not jobs:
         return 0
     failed = 0
-    queue = iter(jobs)
+    queue = deque(jobs)
     workers: list[_Worker] = []
     chosen, claims = cpus.choose(min(number, len(jobs)))
     with _stop_signals():
         try:
-            for cpu, job in zip(chosen, queue, strict=False):
-                workers.append(_Worker(cpu))
-                workers[-1].give(job)
+            for cpu in chosen:
+                with _uninterrupted():
+                    workers.append(_Worker(cpu))
+                workers[-1].give(queue.popleft())
             while busy := [worker for worker in workers if worker.job]:
                 for connection in wait([worker.connection for worker in busy]):
                     worker = next(worker for worker in busy if worker.connection is connection)
                     outcome = worker.outcome()
-                    failed += bool(outcome.reason)
+                    if outcome.again:
+                        queue.appendleft(replace(outcome.job, attempt=outcome.job.attempt + 1))
+                    failed += bool(outcome.reason) and not outcome.again
                     report(outcome)
-                    if job := next(queue, None):
+                    if queue:
                         if not worker.process.is_alive():
-                            workers.remove(worker)
-                            worker = _Worker(worker.cpu)
-                            workers.append(worker)
-                        worker.give(job)
+                            with _uninterrupted():
+                                workers.remove(worker)
+                                worker = _Worker(worker.cpu)
+                                workers.append(worker)
+                        worker.give(queue.popleft())
             return failed
         finally:
-            for worker in workers:
-                worker.kill()
-            for claim in claims:
-                claim.release()
-            runfolder.sweep(jobs[0].root / "results")
+            with _uninterrupted():
+                for worker in workers:
+                    worker.end()
+                for claim in claims:
+                    claim.release()
+                runfolder.sweep(jobs[0].root / "results")

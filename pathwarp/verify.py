@@ -12,7 +12,8 @@ import click
 from pathwarp import runfolder
 from pathwarp.changes import changed_inputs
 from pathwarp.faults import Fault, Faults
-from pathwarp.manifest import file_hashes, one_hash
+from pathwarp.jsonfile import read_mapping
+from pathwarp.manifest import file_hashes, one_hash, own_hash
 from pathwarp.progress import Progress
 from pathwarp.runner import make_jobs, run_jobs
 from pathwarp.trial import Trial
@@ -68,7 +69,7 @@ def verify_trials(root: Path, trials: Sequence[Trial], jobs: int, times: int = 1
 def compare(job: Job, folder: Path, started: float) -> Verdict:
     """Compare a finished trial's raw files with the sealed ones; where they differ, keep the new ones for `diff`."""
     now, there = file_hashes(folder), file_hashes(job.final)
-    manifest = json.loads((job.final / runfolder.MANIFEST).read_text())
+    manifest = read_mapping(job.final / runfolder.MANIFEST)
     unequal = sorted(name for name in {*now, *there} if now.get(name) != there.get(name))
     if not unequal:
         return Verdict(len(now), one_hash(now))
@@ -94,14 +95,19 @@ def _unsealed(root: Path, trial: Trial) -> list[Fault]:
     if found is None:
         hint = f"run it first: make scenario={trial.scenario.name} variant={trial.variant.name}"
         return [Fault(str(trial.folder), "is not sealed, so there is nothing to compare with", hint=hint)]
-    if not found:
+    if not found or not _whole(folder):
         hint = "remove the folder and run the trial again"
-        return [Fault(str(trial.folder), f"its {runfolder.MANIFEST} can't be read", hint=hint)]
+        return [Fault(str(trial.folder), f"its {runfolder.MANIFEST} is damaged", hint=hint)]
     return []
 
 
+def _whole(folder: Path) -> bool:
+    record = read_mapping(folder / runfolder.MANIFEST)
+    return isinstance(record.get("files"), dict) and record.get("manifest_sha256", own_hash(record)) == own_hash(record)
+
+
 def _changed(job: Job) -> str:
-    manifest: dict[str, Any] = json.loads((job.final / runfolder.MANIFEST).read_text())
+    manifest: dict[str, Any] = read_mapping(job.final / runfolder.MANIFEST)
     lines = changed_inputs(job, manifest, job.final) or ["what makes up a trial's id"]
     head = f"{job.trial.title}: can't be verified, its inputs changed:"
     return "\n    ".join((head, *lines, "`make scenario=…` runs it with the inputs of now"))

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """One trial from an empty folder to its raw files and what becomes of them, in a process bound to a CPU of its own."""
 
-import errno
 import json
 import os
 import signal
+import sys
 import time
+import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
@@ -13,9 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from pathwarp import runfolder
-from pathwarp.backend.uml import GuestFailed, Uml, die_with_parent, last_lines
+from pathwarp.backend.processes import die_with
+from pathwarp.backend.settings import GuestSettings
+from pathwarp.backend.uml import GuestFailed, Uml, last_lines
 from pathwarp.faults import Faults
+from pathwarp.jsonfile import read_mapping
 from pathwarp.manifest import manifest
+from pathwarp.oserrors import describe
 from pathwarp.trial import Trial
 
 
@@ -24,7 +29,8 @@ class Job:
     """A trial with all that it takes to run it: its id, the input hashes, the kernel's folder, the build records.
 
     `finish` gets the job, the folder with the raw files and when the work on it began (monotonic s): it seals them, or
-    compares them with sealed ones. What it returns is the outcome's result.
+    compares them with sealed ones. What it returns is the outcome's result. `recognise`: what another run sealed
+    meanwhile is not run again. `attempt` counts from 1; after a failure there are up to `retries` more.
     """
 
     trial: Trial
@@ -35,6 +41,9 @@ class Job:
     lab_record: dict
     root: Path
     finish: Callable[["Job", Path, float], Any]
+    recognise: bool = False
+    retries: int = 0
+    attempt: int = 1
 
     @property
     def final(self) -> Path:
@@ -43,22 +52,30 @@ class Job:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a trial went: what its job's `finish` returned, or why it failed."""
+    """How a trial went: what its job's `finish` returned, or why it failed. `found`: another run had sealed it."""
 
     job: Job
     wall_s: float
     result: Any = None
     reason: str = ""
+    found: bool = False
+
+    @property
+    def again(self) -> bool:
+        """Whether the trial failed and is tried again."""
+        return bool(self.reason) and self.job.attempt <= self.job.retries
 
 
-def serve(cpu: int, jobs: Connection) -> None:
+def serve(cpu: int, jobs: Connection, engine: int) -> None:
     """Perform jobs until there are no more, bound to one CPU; the main function of a worker process.
 
-    Its life is tied to the engine's, which alone hears Ctrl-C, and its guests' lives to its own.
+    Its life is tied to the engine's, which alone hears Ctrl-C, and its guests' lives to its own. A request to end makes
+    it clear away what it is at; `engine` is the process that asks.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    die_with_parent()
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit())
+    die_with(engine)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
     os.sched_setaffinity(0, {cpu})
     while (job := jobs.recv()) is not None:
         jobs.send(perform(job))
@@ -69,31 +86,61 @@ def perform(job: Job) -> Outcome:
     started = time.monotonic()
     results = job.root / "results"
     try:
+        if job.recognise and runfolder.sealed_id(job.final) == job.trial_id:
+            return Outcome(job, 0.0, found=True)
         with runfolder.in_progress(results, job.trial_id) as folder:
             try:
                 emulate(job, folder)
                 result = job.finish(job, folder, started)
                 return Outcome(job, time.monotonic() - started, result)
-            except GuestFailed as failure:
-                place = runfolder.keep_failed(results, folder, job.final)
-                reason = f"{failure}\n    see {place.relative_to(job.root)}"
-            except Faults as faults:
-                place = runfolder.keep_failed(results, folder, job.final)
-                reason = f"the raw files can't be measured: {faults}\n    see {place.relative_to(job.root)}"
+            except Exception as error:  # noqa: BLE001, whatever it is, this trial fails by it and the others go on
+                reason = f"{_reason(error, folder)}\n    {_keep(job, folder)}"
     except OSError as error:
-        hint = "; free some space" if error.errno == errno.ENOSPC else ""
-        reason = f"{error.filename or 'the run folder'}: {error.strerror}{hint}"
+        reason = describe(error)
     return Outcome(job, time.monotonic() - started, reason=reason)
 
 
+def _reason(error: Exception, folder: Path) -> str:
+    match error:
+        case GuestFailed():
+            return str(error)
+        case Faults():
+            return f"the raw files can't be measured: {error}"
+        case OSError():
+            return describe(error)
+    (folder / "error.txt").write_text("".join(traceback.format_exception(error)))
+    return f"{type(error).__name__}: {error}\n    this is an error of the program: please report it, with error.txt"
+
+
+def _keep(job: Job, folder: Path) -> str:
+    """Move a failed trial's files aside, where there is room for them; where they are now."""
+    results = job.root / "results"
+    try:
+        runfolder.require_room(results, 0)
+        place = runfolder.keep_failed(results, folder, job.final)
+    except OSError as error:
+        return f"its files are not kept: {describe(error)}"
+    return f"see {place.relative_to(job.root)}"
+
+
 def emulate(job: Job, folder: Path) -> None:
-    """Fill a run folder with a trial's raw files; GuestFailed when the guest doesn't say that it did all of it."""
+    """Fill a run folder with a trial's raw files; GuestFailed when the guest doesn't say that it did all of it.
+
+    Raises OSError when there is no room for them: a program in the guest that can't write may not say so.
+    """
     trial = job.trial
+    settings = GuestSettings.of(job.root)
+    runfolder.require_room(folder, settings.room_bytes)
     _write_orders(job, folder / "logs")
-    Uml(job.root).run(job.kernel, folder, trial.seed, trial.scenario.duration_ns / 1e9, trial.time_mode)
-    guest = json.loads((folder / "logs" / "guest.json").read_text())
-    if guest["status"] != "done":
-        console = "" if guest["status"] == "void" else last_lines(folder)
+    virtual_s = trial.scenario.duration_ns / 1e9
+    Uml(job.root).run(job.kernel, folder, trial.seed, virtual_s, trial.time_mode, settings)
+    runfolder.require_room(folder, settings.room_bytes)
+    try:
+        guest = read_mapping(folder / "logs" / "guest.json")
+    except ValueError as error:
+        raise GuestFailed(f"what the guest reports {error}{last_lines(folder)}") from None
+    if guest.get("status") != "done":
+        console = "" if guest.get("status") == "void" else last_lines(folder)
         raise GuestFailed(f"{guest.get('reason', 'the guest gives no reason')}{console}")
 
 
@@ -102,8 +149,9 @@ def measure_and_seal(job: Job, folder: Path, started: float) -> dict:
     from pathwarp.measure.metrics import write_metrics
 
     metrics = write_metrics(folder)
+    wall_s = time.monotonic() - started
     record = manifest(
-        job.trial, job.trial_id, job.hashes, job.kernel_record, job.lab_record, folder, time.monotonic() - started
+        job.trial, job.trial_id, job.hashes, job.kernel_record, job.lab_record, folder, wall_s, job.attempt
     )
     runfolder.seal(job.root / "results", folder, job.final, record)
     return metrics

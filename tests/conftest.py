@@ -1,13 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
 """What packet and system tests share: a project folder with short scenarios of their own."""
 
+import os
 from pathlib import Path
 
 import pytest
 
+# Option and, with PATHWARP_ in front, environment variable of the fault injection: number, what it is of.
+FAULT_OPTIONS = {
+    "kills": (20, "kills of the runner and of guests at random instants"),
+    "mutations": (500, "mutated inputs"),
+    "fault-seed": (1, "seed of the instants and the mutations"),
+}
+
 ROOT = Path(__file__).resolve().parents[1]
 SHORT = Path(__file__).parent / "short"
 FROM_CHECKOUT = ("build", "kernels", "Makefile", "pathwarp", "playbooks", "requirements.txt", "vms")
+
+
+def pytest_addoption(parser):
+    for name, (number, what) in FAULT_OPTIONS.items():
+        default = int(os.environ.get(f"PATHWARP_{name.upper().replace('-', '_')}", number))
+        parser.addoption(f"--{name}", type=int, default=default, help=f"fault injection: {what} (default {number})")
 
 
 @pytest.fixture(scope="session")

@@ -1,45 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """User Mode Linux in virtual time: the guest is a process of the user, no root and no KVM needed."""
 
-import ctypes
+import os
+import re
 import signal
 import subprocess
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 
-import yaml
+from pathwarp.backend.processes import dying_with_caller, end_family
+from pathwarp.backend.settings import GuestSettings
+from pathwarp.backend.watchdog import Overdue, watch
 
-_PR_SET_PDEATHSIG = 1
 _CONSOLE_LINES = 12
-_LIBC = ctypes.CDLL(None)
+# A console can be as long as the disk has room.
+_CONSOLE_BYTES = 64 * 1024
+_PANIC = re.compile(r"Kernel panic - not syncing: (.*)")
 
 
 class GuestFailed(Exception):
     """A guest that did not get to its end, with the reason and the console's last lines."""
-
-
-def die_with_parent() -> None:
-    """Have the kernel kill the calling process when its parent ends, however that happens (prctl(2))."""
-    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-
-
-@dataclass(frozen=True)
-class Settings:
-    """`vms/uml.yaml`."""
-
-    memory: str
-    start_ns: int
-    timeout_s: float
-    timeout_per_virtual_s: float
-
-    @classmethod
-    def read(cls, file: Path) -> "Settings":
-        data = yaml.safe_load(file.read_text())
-        start: datetime = data["clock-start"]
-        return cls(
-            data["memory"], int(start.timestamp()) * 1_000_000_000, data["timeout-s"], data["timeout-per-virtual-s"]
-        )
 
 
 @dataclass(frozen=True)
@@ -48,7 +28,7 @@ class Uml:
 
     root: Path
 
-    def command(self, kernel: Path, run: Path, seed: int, time_mode: str, settings: Settings) -> list[str]:
+    def command(self, kernel: Path, run: Path, seed: int, time_mode: str, settings: GuestSettings) -> list[str]:
         """The guest's command line; `kernel` is a folder with the program `linux`."""
         clock = {
             "inf-cpu": ["time-travel=inf-cpu", f"time-travel-start={settings.start_ns}"],
@@ -61,13 +41,13 @@ class Uml:
         what = [str(kernel), str(lab), str(code), str(run), settings.memory, str(seed)]
         return [*namespaces, "sh", script, *what, *clock[time_mode]]
 
-    def run(self, kernel: Path, run: Path, seed: int, virtual_s: float, time_mode: str) -> None:
-        """Run one guest to its end on the CPUs that the caller is bound to; GuestFailed when it is not done in time.
+    def run(
+        self, kernel: Path, run: Path, seed: int, virtual_s: float, time_mode: str, settings: GuestSettings
+    ) -> None:
+        """Run one guest to its end on the CPUs that the caller is bound to; GuestFailed when it does not get there.
 
-        The guest's processes live in a PID namespace that ends with its first process, so that none outlives the call.
+        The guest's processes live in a PID namespace that ends with its first process; none outlives the call.
         """
-        settings = Settings.read(self.root / "vms" / "uml.yaml")
-        timeout_s = settings.timeout_s + settings.timeout_per_virtual_s * virtual_s
         with open(run / "logs" / "console.txt", "wb") as console:
             process = subprocess.Popen(
                 self.command(kernel, run.resolve(), seed, time_mode, settings),
@@ -75,21 +55,47 @@ class Uml:
                 stdout=console,
                 stderr=console,
                 start_new_session=True,
-                preexec_fn=die_with_parent,
+                preexec_fn=dying_with_caller(),
             )
             try:
-                status = process.wait(timeout_s)
-            except subprocess.TimeoutExpired:
-                raise GuestFailed(f"the guest was not done after {timeout_s:.0f} s{last_lines(run)}") from None
+                watch(process.pid, settings.watchdog, virtual_s)
+            except Overdue as overdue:
+                raise GuestFailed(f"{overdue}{last_lines(run)}") from None
             finally:
-                if process.poll() is None:
-                    process.kill()
-                    process.wait()
-        if not (run / "logs" / "guest.json").exists():
-            raise GuestFailed(f"the guest ended early, status {status}{last_lines(run)}")
+                if process.poll() != 0:
+                    # Not the leader alone: what it started may not have heard of its end yet.
+                    end_family(process.pid)
+                status = process.wait()
+        # One killed while it powers off has said its last word, but its console, which is a raw file, may not be whole.
+        if status != 0 or not (run / "logs" / "guest.json").exists():
+            raise GuestFailed(f"{_end(status, run)}{last_lines(run)}")
+
+
+def describe_status(status: int) -> str:
+    """How a process ended, from its status as subprocess or a shell has it."""
+    number = -status if status < 0 else status - 128
+    try:
+        return f"was killed by {signal.Signals(number).name}"
+    except ValueError:
+        return f"ended early, status {status}"
 
 
 def last_lines(run: Path) -> str:
     """The end of the guest's console, indented, for messages."""
-    lines = (run / "logs" / "console.txt").read_text(errors="replace").splitlines()[-_CONSOLE_LINES:]
+    lines = _console(run).splitlines()[-_CONSOLE_LINES:]
     return "".join(f"\n    | {line}" for line in lines)
+
+
+def _end(status: int, run: Path) -> str:
+    panics = _PANIC.findall(_console(run))
+    return f"the guest's kernel panicked: {panics[-1].strip()}" if panics else f"the guest {describe_status(status)}"
+
+
+def _console(run: Path) -> str:
+    try:
+        with open(run / "logs" / "console.txt", "rb") as console:
+            size = os.fstat(console.fileno()).st_size
+            console.seek(max(0, size - _CONSOLE_BYTES))
+            return console.read().decode(errors="replace")
+    except OSError:
+        return ""

@@ -51,6 +51,18 @@ def read_build(root: Path, variant: str, backend: str = "uml") -> dict:
     return read_stamp(kernel_dir(root, variant, backend) / "build.json")
 
 
+def check_binary(root: Path, variant: str, backend: str = "uml") -> None:
+    """Faults (a build failed) when the kernel there is not the one that its record, and so a trial's id, speaks of."""
+    binary = kernel_dir(root, variant, backend) / find_base(root, backend).options.binary
+    where, hint = binary.relative_to(root).as_posix(), "remove its folder and run `make kernels`"
+    try:
+        found = hash_file(binary)
+    except OSError as error:
+        raise Faults.one(where, f"cannot be read: {error.strerror}", hint=hint, code=Exit.FAILED) from None
+    if found != read_build(root, variant, backend).get("binary_sha256"):
+        raise Faults.one(where, "is not the file that was built", hint=hint, code=Exit.FAILED)
+
+
 def build_kernel(root: Path, variant: ResolvedVariant, backend: str, log: TextIO) -> None:
     """Make a variant's kernel from the base, which must be current; Faults (a build failed) say what went wrong."""
     base = find_base(root, backend)

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from pathwarp.jsonfile import read_mapping
+
 
 def hash_parts(parts: Iterable[tuple[str, bytes]]) -> str:
     """SHA-256, in hexadecimal, of named contents in their order; a byte moved from one to the next changes it."""
@@ -29,10 +31,9 @@ def hash_file(path: Path) -> str:
 def read_stamp(path: Path) -> dict:
     """The JSON mapping in `path`; empty when there is none, or none that can be read."""
     try:
-        data = json.loads(path.read_bytes())
+        return read_mapping(path)
     except (OSError, ValueError):
         return {}
-    return data if isinstance(data, dict) else {}
 
 
 def write_stamp(path: Path, data: dict) -> None:

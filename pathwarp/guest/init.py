@@ -6,6 +6,7 @@ It reads its orders from `plan.json` in the run folder and leaves its raw files 
 
 import json
 import os
+import signal
 import sys
 import traceback
 from pathlib import Path
@@ -16,10 +17,26 @@ RUN = Path("/run/pathwarp")
 _SNAP_BYTES = 128
 # What the last bursts get to arrive after the trial's duration.
 _DRAIN_S = 10
+# What a trial may take, by the guest's clock, on top of its duration: setting up and tearing down take seconds.
+_SPARE_S = 300
 
 
 class Void(Exception):
     """The trial can't stand for what was asked, for the reason given."""
+
+
+class Overdue(Exception):
+    """The trial goes on although it should be over, by the guest's clock."""
+
+
+def watch_clock(limit_s: float) -> None:
+    """Raise Overdue in whatever the main program does in so many seconds of the guest's clock."""
+
+    def bark(number: int, frame: object) -> None:
+        raise Overdue(f"not done after {limit_s:g} s of the guest's clock")
+
+    signal.signal(signal.SIGALRM, bark)
+    signal.setitimer(signal.ITIMER_REAL, limit_s)
 
 
 def check_kernel(plan: dict) -> None:
@@ -100,6 +117,7 @@ def main() -> None:
         kernel.sharpen_timers()
         plan = json.loads((RUN / "logs" / "plan.json").read_text())
         check_kernel(plan)
+        watch_clock(plan["duration_s"] + _SPARE_S)
         perform(plan, report)
         report["status"] = "done"
     except Void as reason:
@@ -108,6 +126,7 @@ def main() -> None:
         report["reason"] = f"{type(error).__name__}: {error}"
         traceback.print_exc()
     finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
         (RUN / "logs" / "guest.json").write_text(json.dumps(report, indent=1, sort_keys=True) + "\n")
         sys.stdout.flush()
         kernel.power_off()

@@ -2,11 +2,11 @@
 """What a run folder says about its trial besides packets: the plan, what the guest did, the kernel's counters."""
 
 import ipaddress
-import json
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from pathwarp.jsonfile import read_mapping
 from pathwarp.measure.broken import broken
 
 NS_PER_S = 1_000_000_000
@@ -76,14 +76,11 @@ class Inputs:
 def read_json(path: Path) -> dict:
     """Return the object in a JSON file; raises Faults that name the file when it is missing or malformed."""
     try:
-        content = json.loads(path.read_text())
+        return read_mapping(path)
     except OSError as error:
         raise broken(path, error.strerror or "cannot be read") from error
     except ValueError as error:
-        raise broken(path, f"is not JSON: {error}") from error
-    if not isinstance(content, dict):
-        raise broken(path, "is not a JSON object")
-    return content
+        raise broken(path, str(error)) from error
 
 
 def read_inputs(folder: Path) -> Inputs:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from pathwarp.measure import bursts, delays, ditg, losses, packets, periods, reinjections, subflows
-from pathwarp.measure.broken import broken
+from pathwarp.measure.broken import broken, unusable
 from pathwarp.measure.inputs import Failure, Inputs, counter_changes, read_inputs
 
 FORMAT = 1
@@ -37,6 +37,11 @@ class Analysis:
 
 def analyse(folder: Path) -> Analysis:
     """Read a run folder's raw files; raises Faults for what cannot be measured."""
+    with unusable(folder):
+        return _analyse(folder)
+
+
+def _analyse(folder: Path) -> Analysis:
     inputs = read_inputs(folder)
     decoded = subflows.load(inputs)
     connection = subflows.find_connection(inputs, decoded)
@@ -63,6 +68,11 @@ def check_whole(inputs: Inputs, table: packets.Packets, log: ditg.ReceiverLog) -
 def measure(folder: Path) -> dict:
     """Return the metrics of a run folder; writes nothing."""
     trial = analyse(folder)
+    with unusable(folder):
+        return _measure(trial, folder)
+
+
+def _measure(trial: Analysis, folder: Path) -> dict:
     resent, table = trial.resent, trial.packets
     return rounded(
         {

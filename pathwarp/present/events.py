@@ -4,6 +4,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
+from pathwarp.check import require_undamaged
 from pathwarp.measure.metrics import Analysis, analyse
 from pathwarp.measure.packets import Packets
 from pathwarp.present.results import TrialResult
@@ -23,6 +24,7 @@ def recovery(trial: TrialResult) -> Recovery | None:
     affected = trial.metrics.get("affected_burst")
     if affected is None or trial.folder is None:
         return None
+    require_undamaged(trial.folder, trial.manifest)
     analysis = analyse(trial.folder)
     counters = trial.metrics.get("counters", {}).get(analysis.inputs.ends[0], {})
     completion_ms = trial.metrics["affected_burst_completion_time_ms"]

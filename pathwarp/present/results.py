@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Metrics of sealed run folders, as the table and the figures take them."""
 
-import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pathwarp.faults import Fault, Faults
+from pathwarp.check import require_undamaged
+from pathwarp.faults import Fault, Faults, gather
+from pathwarp.jsonfile import read_mapping
 
 SEALED_FILES = ("manifest.json", "metrics.json")
 # What only traffic in bursts has.
@@ -95,7 +96,9 @@ def load_results(
                 files = [_parse(folder / name, found) for name in SEALED_FILES]
                 if all(parsed is not None for parsed in files):
                     manifest, metrics = files
-                    results.append(TrialResult(scenario, variant, traffic, seed, metrics, manifest, folder))
+                    with gather(found):
+                        require_undamaged(folder, manifest, SEALED_FILES)
+                        results.append(TrialResult(scenario, variant, traffic, seed, metrics, manifest, folder))
     if not results and not found:
         asked = f"{scenario}: {', '.join(variants)} under {', '.join(traffics)}"
         hint = f"run them first: make scenario={scenario} variant={','.join(variants)} traffic={','.join(traffics)}"
@@ -123,15 +126,13 @@ def _folders(parent: Path, seeds: Sequence[int] | None) -> list[tuple[int, Path]
 def _parse(path: Path, found: list[Fault]) -> dict[str, Any] | None:
     """The JSON object in a file of a run folder; None, and a fault, where there is none."""
     try:
-        parsed = json.loads(path.read_text(encoding="utf-8"))
+        return read_mapping(path)
     except FileNotFoundError:
         found.append(Fault(str(path.parent), f"is not a sealed run folder: {path.name} is missing", hint=_AGAIN))
-    except (OSError, ValueError) as error:
-        found.append(Fault(str(path), f"cannot be read: {error}", hint=_AGAIN))
-    else:
-        if isinstance(parsed, dict):
-            return parsed
-        found.append(Fault(str(path), "holds no JSON object", hint=_AGAIN))
+    except OSError as error:
+        found.append(Fault(str(path), f"cannot be read: {error.strerror}", hint=_AGAIN))
+    except ValueError as error:
+        found.append(Fault(str(path), str(error), hint=_AGAIN))
     return None
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from timers import Estimate
 
-from pathwarp.backend.uml import Settings
+from pathwarp.backend.settings import GuestSettings
 from pathwarp.measure.metrics import Analysis, analyse
 from pathwarp.runner import run_trials
 from pathwarp.settings import Setting
@@ -54,7 +54,7 @@ class Observation:
 
     @property
     def boot_ns(self) -> int:
-        return Settings.read(ROOT / "vms" / "uml.yaml").start_ns
+        return GuestSettings.of(ROOT).start_ns
 
     def estimate(self, path: str) -> Estimate:
         return Estimate.read(next(c for c in self.guest["connections"] if c["path"] == path))

@@ -2,36 +2,16 @@
 """What the command says and leaves behind when something is wrong."""
 
 import json
-import os
 import shutil
 import signal
 from pathlib import Path
 
 import pytest
+from project_folder import left_over
+
+from pathwarp.build.stamp import hash_file
 
 RUN = ("run", "--scenario", "silent", "--traffic", "single", "--runs", "1")
-
-
-def processes_below(folder: Path) -> list[str]:
-    """Command lines that name the folder."""
-    found = []
-    for entry in Path("/proc").glob("[0-9]*"):
-        try:
-            line = (entry / "cmdline").read_bytes().decode(errors="replace")
-        except OSError:
-            continue
-        if str(folder) in line and int(entry.name) != os.getpid():
-            found.append(line)
-    return found
-
-
-def replace_by_copy(project, name: str) -> Path:
-    """Make a part of the project that is linked to the checkout the test's own."""
-    place = project.root / name
-    source = place.resolve()
-    place.unlink()
-    shutil.copytree(source, place, symlinks=True)
-    return place
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -43,7 +23,7 @@ def test_an_interruption_leaves_what_is_sealed_and_nothing_else(project, number)
     assert first.startswith("[ 1/80]")
     assert process.returncode == 130
     assert project.unsealed() == []
-    assert processes_below(project.root) == []
+    assert left_over(project.root) == {}
     sealed = {folder: (folder / "manifest.json").read_bytes() for folder in project.sealed()}
     assert sealed
     status, output, _ = project.call(*RUN, "--runs", "2")
@@ -59,7 +39,7 @@ def test_a_killed_engine_takes_its_guests_along(project):
     process.communicate()
     assert project.call(*RUN)[0] == 0
     assert project.unsealed() == []
-    assert processes_below(project.root) == []
+    assert left_over(project.root) == {}
 
 
 def test_a_guest_with_another_kernel_is_void(project):
@@ -72,6 +52,12 @@ def test_a_guest_with_another_kernel_is_void(project):
             (build / name).symlink_to(checkout / name)
     shutil.copytree(checkout / "kernels", build / "kernels")
     shutil.copy2(build / "kernels" / "mainline" / "uml" / "linux", build / "kernels" / "tlp-mp" / "uml" / "linux")
+    status, output, errors = project.call(*RUN, "--variant", "tlp-mp")
+    assert status == 1
+    assert "build/kernels/tlp-mp/uml/linux: is not the file that was built" in errors
+    record = build / "kernels" / "tlp-mp" / "uml" / "build.json"
+    binary = hash_file(record.with_name("linux"))
+    record.write_text(json.dumps({**json.loads(record.read_text()), "binary_sha256": binary}))
     status, output, _ = project.call(*RUN, "--variant", "tlp-mp")
     assert status == 1
     assert "FAILED: the guest runs" in output
@@ -87,10 +73,8 @@ def test_a_trial_without_its_second_subflow_fails(project):
 
 
 def test_a_guest_that_fails_does_not_stop_the_others(project):
-    guest = replace_by_copy(project, "pathwarp") / "guest" / "init.py"
     call = "        check_kernel(plan)\n"
-    assert call in guest.read_text()
-    guest.write_text(guest.read_text().replace(call, f"{call}        assert plan['seed'] != 1\n"))
+    project.replace("pathwarp/guest/init.py", call, f"{call}        assert plan['seed'] != 1\n")
     status, output, _ = project.call(*RUN, "--variant", "tlp-std", "--runs", "2")
     assert status == 1
     assert "seed 1: FAILED: AssertionError" in output

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pathwarp.backend.uml import die_with_parent
+from pathwarp.backend.processes import dying_with_caller
 from pathwarp.manifest import file_hashes, one_hash, own_hash
 from pathwarp.runfolder import write_json
 
@@ -61,7 +61,7 @@ def test_every_variant_repeats_beside_other_guests(flooded):
 def test_a_trial_repeats_on_a_busy_host(flooded):
     with ExitStack() as stack:
         for _ in range(2 * len(os.sched_getaffinity(0))):
-            busy = subprocess.Popen([sys.executable, "-c", "while True: pass"], preexec_fn=die_with_parent)
+            busy = subprocess.Popen([sys.executable, "-c", "while True: pass"], preexec_fn=dying_with_caller())
             stack.callback(busy.wait)
             stack.callback(busy.kill)
         status, output, errors = flooded.call(*VERIFY, "--times", "3")

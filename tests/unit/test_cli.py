@@ -33,7 +33,7 @@ def runner(project, monkeypatch):
     module.calls = []
     module.failed = 0
 
-    def run_trials(root, trials, jobs, force):
+    def run_trials(root, trials, jobs, force, retries):
         assert root == project
         module.calls.append((trials, jobs, force))
         for trial in trials[module.failed :]:
@@ -109,7 +109,7 @@ def test_a_failed_trial_is_exit_1_and_the_others_are_shown(project, runner, caps
 
 
 def test_a_build_that_fails_is_exit_1(project, monkeypatch, capsys):
-    def run_trials(root, trials, jobs, force):
+    def run_trials(root, trials, jobs, force, retries):
         raise Faults.one("kernels/variants/better/0001.patch", "does not apply", code=Exit.FAILED)
 
     monkeypatch.setitem(sys.modules, "pathwarp.runner", types.SimpleNamespace(run_trials=run_trials))
@@ -132,7 +132,7 @@ def test_build_prepares_what_is_named(project, monkeypatch, capsys):
 
 
 def test_an_interrupt_is_exit_130(project, monkeypatch, capsys):
-    def run_trials(root, trials, jobs, force):
+    def run_trials(root, trials, jobs, force, retries):
         raise KeyboardInterrupt
 
     monkeypatch.setitem(sys.modules, "pathwarp.runner", types.SimpleNamespace(run_trials=run_trials))

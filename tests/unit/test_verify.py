@@ -151,7 +151,7 @@ def test_what_is_not_sealed_or_has_no_manifest_cannot_be_verified(job, repeat, c
     (job.final / "manifest.json").write_text("{")
     assert main(["--root", str(job.root), "verify", "--scenario", "cut", "--variant", "plain,better"]) == Exit.BAD_INPUT
     errors = capsys.readouterr().err
-    assert f"{PLACE}: its manifest.json can't be read" in errors
+    assert f"{PLACE}: its manifest.json is damaged" in errors
     assert f"{PLACE.replace('plain', 'better')}: is not sealed, so there is nothing to compare with" in errors
 
 
