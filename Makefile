@@ -43,9 +43,10 @@ verify := verify
 diff := diff
 check-results := check-results
 bench := bench
+counts := counts
 kernels := build kernels
 lab := build lab
-VERBS := run list figures table verify diff check-results bench kernels lab
+VERBS := run list figures table verify diff check-results bench counts kernels lab
 
 .PHONY: help test clean $(VERBS) $(VERBS:%=engine-%)
 
@@ -76,6 +77,7 @@ make table scenario=NAME         the table of what is sealed    [metric=KEY]
 make figures scenario=NAME       the figures of what is sealed
 make verify scenario=NAME        run what is sealed again: is it the same to the byte?    [variant=…] [runs=N] [times=N]
 make diff a=FOLDER b=FOLDER      the first packet in which two run folders differ    [out=FOLDER]
+make counts a=FOLDER             reinjections, counted from the captures, by tshark and by the kernel
 make check-results               hash what is sealed again: is it as it was?    [scenario=NAME]
 make bench                       how fast trials are on this machine    [traffic=A,B] [runs=N]
 make kernels [variant=A,B|all]   build the kernels that are not up to date

@@ -42,6 +42,7 @@ class LazyGroup(click.Group):
         "traffic": ("pathwarp.traffic.commands", "traffic"),
         "mobility": ("pathwarp.mobility.commands", "mobility"),
         "diff": ("pathwarp.diff.command", "diff"),
+        "counts": ("pathwarp.counts.command", "counts"),
         "bench": ("pathwarp.bench", "bench"),
     },
 )

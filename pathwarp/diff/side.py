@@ -28,13 +28,18 @@ class Side:
         return counter_changes(self.folder).get(self.analysis.inputs.ends[0], {})
 
 
-def read_sides(one: Path, two: Path) -> tuple[Side, Side]:
-    """Read two run folders; Faults for what is none, or cannot be measured."""
-    folders = (one, two)
+def require_run_folders(*folders: Path) -> None:
+    """Raise Faults for each that is no run folder."""
     strangers = [folder for folder in folders if not (folder / PLAN).is_file()]
     if strangers:
         hint = "results/SCENARIO/VARIANT/TRAFFIC/seed-NNN is one"
         raise Faults(Fault(str(folder), f"is not a run folder: it has no {PLAN}", hint=hint) for folder in strangers)
+
+
+def read_sides(one: Path, two: Path) -> tuple[Side, Side]:
+    """Read two run folders; Faults for what is none, or cannot be measured."""
+    folders = (one, two)
+    require_run_folders(*folders)
     faults: list[Fault] = []
     analyses: list[Analysis] = []
     for folder in folders:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-import numpy as np
 import pytest
 from timers import Estimate
 
@@ -18,14 +17,14 @@ from pathwarp.settings import Setting
 from pathwarp.trial import Request, plan_trials
 
 ROOT = Path(__file__).resolve().parents[2]
-VARIANTS = ("tcp", "mainline", "rto", "tlp-std", "tlp-mp", "pto")
+VARIANTS = ("tcp", "mainline", "rto", "tlp-std", "tlp-mp", "pto", "rej-k1", "rej-k2", "rej-k4")
 TOPOLOGIES = ("near", "middle", "far")
-TRAFFIC = ("single", "three", "follow")
+TRAFFIC = ("single", "three", "follow", "stream")
 
 
 @dataclass(frozen=True)
 class Sent:
-    """A data packet after the failure: when, on which path, which byte of the stream first, how many."""
+    """A data packet: when, on which path, which byte of the stream first, how many."""
 
     time_ns: int
     path: str
@@ -36,7 +35,7 @@ class Sent:
 
 @dataclass(frozen=True)
 class Observation:
-    """A sealed trial's packets from the failure on."""
+    """A sealed trial's packets."""
 
     folder: Path
 
@@ -61,12 +60,15 @@ class Observation:
 
     @cached_property
     def sent(self) -> list[Sent]:
-        """In the order sent."""
+        """From the failure on, in the order sent."""
+        return [packet for packet in self.sent_in_all if packet.time_ns > self.guest["events"][0]["at_ns"]]
+
+    @cached_property
+    def sent_in_all(self) -> list[Sent]:
         packets = self.analysis.packets
-        after = np.flatnonzero(packets.time_ns > self.guest["events"][0]["at_ns"])
         paths = self.analysis.inputs.paths
         columns = (packets.time_ns, packets.path, packets.offset, packets.length, packets.arrival_ns)
-        rows = zip(*(column[after].tolist() for column in columns), strict=True)
+        rows = zip(*(column.tolist() for column in columns), strict=True)
         return [Sent(time_ns, paths[path], *rest) for time_ns, path, *rest in rows]
 
     def on(self, path: str, first: Sent) -> list[Sent]:
@@ -88,3 +90,13 @@ def observe(tmp_path_factory, make_project):
     assert run_trials(root, list(trials.values()), jobs=cpus) == 0
     observations = {key: Observation(root / trial.folder) for key, trial in trials.items()}
     return lambda *key: observations[key]
+
+
+@pytest.fixture(scope="session")
+def calm(tmp_path_factory, make_project):
+    """Variant -> Observation of a trial in which nothing happens."""
+    root = make_project(tmp_path_factory.mktemp("calm"))
+    trials = {trial.variant.name: trial for trial in plan_trials(Request(root, "calm"))}
+    assert run_trials(root, list(trials.values()), jobs=len(os.sched_getaffinity(0))) == 0
+    observations = {key: Observation(root / trial.folder) for key, trial in trials.items()}
+    return lambda key: observations[key]

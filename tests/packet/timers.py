@@ -31,15 +31,21 @@ def to_jiffies(microseconds: float) -> int:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A subflow's estimator as the kernel had it just before the failure: srtt in µs, RTO in jiffies."""
+    """A subflow's estimator as the kernel had it just before the failure: srtt and rttvar in µs, RTO in jiffies."""
 
     srtt_us: float
     rto_jiffies: int
+    rttvar_us: float
 
     @classmethod
     def read(cls, subflow: dict) -> "Estimate":
         """From a line of `ss -ti`."""
-        return cls(1000 * float(subflow["info"]["rtt"].split("/")[0]), int(subflow["info"]["rto"]))
+        srtt_ms, rttvar_ms = map(float, subflow["info"]["rtt"].split("/"))
+        return cls(1000 * srtt_ms, int(subflow["info"]["rto"]), 1000 * rttvar_ms)
+
+    def rej_ns(self, k: int) -> int:
+        """REJ = s + K v for a first packet (rejection21, Eq. 6), K v being 10 µs at least."""
+        return round(1000 * (self.srtt_us + max(10, k * self.rttvar_us)))
 
     def pto_jiffies(self, packets: int) -> int:
         """PTO = min(RTO, 2 s + 200 ms for one packet in flight or 2 ms for more) (tcp_schedule_loss_probe)."""

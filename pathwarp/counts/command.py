@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`pathwarp counts`."""
+
+from pathlib import Path
+
+import click
+
+from pathwarp.catalogue import Catalogue
+from pathwarp.faults import Exit
+from pathwarp.options import shown
+
+
+@click.command()
+@click.argument("folder", envvar="PATHWARP_A", type=click.Path(path_type=Path))
+@click.pass_obj
+def counts(catalogue: Catalogue, folder: Path) -> Exit:
+    """Count a run folder's reinjections three times: from its captures, by tshark, and by the kernel's counters."""
+    from pathwarp.build.prepare import prepare_lab
+    from pathwarp.counts.compare import compare
+    from pathwarp.diff.side import require_run_folders
+
+    require_run_folders(folder)
+    prepare_lab(catalogue.root)
+    found = compare(catalogue.root, folder)
+    click.echo(f"{shown(folder.absolute())}: reinjections")
+    for line in found.lines():
+        click.echo(line)
+    return Exit.DONE if found.agree else Exit.FAILED
