@@ -13,6 +13,7 @@ from project_folder import ROOT
 from undisturbed import RUN, assert_no_traceback, assert_nobody_left, hashes
 
 ONE = (*RUN, "--variant", "tlp-std", "--runs", "1")
+SHOWN = ("--scenario", "silent", "--traffic", "single", "--variant", "tlp-std")
 TWO = (*RUN, "--variant", "tlp-std", "--jobs", "1")
 
 
@@ -74,7 +75,7 @@ def sealed(project):
 def check_untouched(project, before: dict[str, str], *under: str) -> None:
     """What is sealed can still be shown and checked, and is as it was."""
     assert hashes(project) == before
-    assert project.call("table", *ONE[1:-4], under=under)[0] == 0
+    assert project.call("table", *SHOWN, under=under)[0] == 0
     assert project.call("check-results", under=under)[0] == 0
     assert_nobody_left(project.root)
 
@@ -86,7 +87,7 @@ def test_results_on_a_read_only_disk(sealed):
     status, output, errors = sealed.call(*RUN, under=under)
     assert (status, output) == (2, "")
     assert "can't be written: Read-only file system\n    mount it writable" in errors
-    status, output, errors = sealed.call("figures", *ONE[1:-4], under=under)
+    status, output, errors = sealed.call("figures", *SHOWN, under=under)
     assert status == 2
     assert "Read-only file system" in errors
     assert_no_traceback(errors)
@@ -105,7 +106,8 @@ def test_results_on_a_read_only_disk(sealed):
 def test_results_that_may_not_be_written(sealed, locked, status, words):
     before = hashes(sealed)
     folder = sealed.root / locked
-    (sealed.root / "results" / ".in-progress").mkdir(exist_ok=True)
+    if locked == "results":
+        (folder / ".in-progress").rmdir()
     folder.chmod(0o555)
     try:
         found, output, errors = sealed.call(*RUN, under=POWERLESS)
@@ -122,7 +124,7 @@ def test_results_that_may_not_be_written(sealed, locked, status, words):
 def test_a_manifest_that_may_not_be_read(sealed):
     (folder,) = sealed.sealed()
     (folder / "manifest.json").chmod(0)
-    status, _, errors = sealed.call("table", *ONE[1:-4], under=POWERLESS)
+    status, _, errors = sealed.call("table", *SHOWN, under=POWERLESS)
     assert status == 2
     assert "manifest.json: cannot be read: Permission denied" in errors
     status, output, errors = sealed.call("check-results", under=POWERLESS)
