@@ -30,6 +30,7 @@ def sealed(tmp_path_factory, make_project, undisturbed) -> Project:
 def test_a_damaged_file_is_named_and_nothing_is_drawn_from_it(sealed, undisturbed, capsys, name):
     place = f"results/silent/tlp-mp/single/seed-001/{name}"
     file = sealed.root / place
+    folder = str(sealed.root / place.removesuffix(f"/{name}"))
     other = str(sealed.root / "results/silent/tlp-std/single/seed-001")
     root = ("--root", str(sealed.root))
     for damage, do in DAMAGES.items():
