@@ -38,7 +38,7 @@ def on_small_disk(project, size: str, *command: str) -> list[dict]:
 
 
 # A trial of these takes about 120 kB.
-@pytest.mark.parametrize("size", ["8k", "64k", "120k", "200k", "300k"])
+@pytest.mark.parametrize("size", ["8k", "64k", "120k", "200k"])
 def test_a_disk_that_fills_up_while_trials_run(project, undisturbed, size):
     project.replace("vms/uml.yaml", "room: 16 MB", "room: 0 B")
     full, after = on_small_disk(project, size, *TWO)
@@ -55,7 +55,7 @@ def test_a_disk_that_fills_up_while_trials_run(project, undisturbed, size):
     assert_nobody_left(project.root)
 
 
-@pytest.mark.parametrize("size", ["1M", "16100k"])
+@pytest.mark.parametrize("size", ["1M", "15690k"])
 def test_a_disk_without_the_room_that_trials_need(project, undisturbed, size):
     full, after = on_small_disk(project, size, *TWO)
     assert "MB left, 16 MB are needed; free some space" in (full["output"] + full["errors"]).replace("\n    ", "; ")
@@ -88,7 +88,7 @@ def test_results_on_a_read_only_disk(sealed):
     assert (status, output) == (2, "")
     assert "can't be written: Read-only file system\n    mount it writable" in errors
     status, output, errors = sealed.call("figures", *SHOWN, under=under)
-    assert status == 2
+    assert status == 1
     assert "Read-only file system" in errors
     assert_no_traceback(errors)
     check_untouched(sealed, before, *under)
