@@ -39,6 +39,12 @@ class Network:
         for path in plan["paths_setup"]:
             self.shape(path)
 
+    def check_alive(self) -> None:
+        """RuntimeError when a node's shell has ended: its namespace, with its links, may have gone with it."""
+        for node in (*self.hosts.values(), *self.middles.values()):
+            if node.shell.poll() is not None:
+                raise RuntimeError(f"the shell of {node.name} ended, status {node.shell.returncode}")
+
     def run(self, node: Node, command: Sequence[str], text: str = "") -> str:
         """Run a command in a node's network namespace and return what it prints; RuntimeError when it fails."""
         with inside(node.pid):
