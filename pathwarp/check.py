@@ -15,6 +15,7 @@ from pathwarp.jsonfile import read_mapping
 from pathwarp.manifest import METRICS, own_hash
 from pathwarp.runfolder import MANIFEST
 
+_AGAIN = "`make check-results` names all that is damaged; remove the folder and run the trial again"
 _SEALED = "*/*/seed-*"  # below a scenario's folder: variant, traffic, seed
 
 
@@ -90,14 +91,15 @@ def require_undamaged(folder: Path, record: dict[str, Any], names: Collection[st
 
     Without names all files count. What an older manifest has no hash of is not looked at.
     """
+    if not isinstance(record.get("files"), dict):
+        raise Faults.one(str(folder / MANIFEST), "is not that of a sealed trial", hint=_AGAIN, code=Exit.FAILED)
     known = {**_hashes(record, "files"), **_hashes(record, "measured")}
     hashes = {name: digest for name, digest in known.items() if not names or name in names}
     files = {name: folder / name for name in hashes if (folder / name).is_file()}
     problems = [(MANIFEST, "damaged")] if record.get("manifest_sha256", own_hash(record)) != own_hash(record) else []
     problems += [(name, problem) for name, digest in hashes.items() if (problem := _problem(files, name, digest))]
     if problems:
-        hint = "`make check-results` names all that is damaged; remove the folder and run the trial again"
-        faults = (Fault(str(folder / name), f"{what} since it was sealed", hint=hint) for name, what in problems)
+        faults = (Fault(str(folder / name), f"{what} since it was sealed", hint=_AGAIN) for name, what in problems)
         raise Faults(faults, Exit.FAILED)
 
 

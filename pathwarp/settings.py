@@ -15,6 +15,8 @@ from pathwarp.yamlfile import YamlFile, value
 
 # Characters of a folder's name, of which file systems take 255.
 LABEL_LIMIT = 120
+# Characters of all settings together: more is a mistake.
+TEXT_LIMIT = 10_000
 OPTION = "set"
 
 
@@ -34,6 +36,10 @@ def read_settings(texts: Iterable[str], faults: list[Fault]) -> tuple[Setting, .
 
     Commas inside brackets and quotes belong to a value.
     """
+    texts = list(texts)
+    if sum(map(len, texts)) > TEXT_LIMIT:
+        faults.append(Fault(OPTION, "is too long", f"at most {TEXT_LIMIT} characters", "write a scenario of its own"))
+        return ()
     settings: dict[str, Setting] = {}
     for part in (part for text in texts for part in _split(text)):
         path, equals, text = (piece.strip() for piece in part.partition("="))

@@ -15,6 +15,8 @@ from pathwarp.backend.watchdog import Overdue, watch
 _CONSOLE_LINES = 12
 # A console can be as long as the disk has room.
 _CONSOLE_BYTES = 64 * 1024
+# What the guest's kernel says of a process that was killed on the host. To the guest it looks like a crash of its own.
+_MUTILATED = re.compile(r"userspace - ptrace .* failed")
 _PANIC = re.compile(r"Kernel panic - not syncing: (.*)")
 
 
@@ -69,6 +71,8 @@ class Uml:
         # One killed while it powers off has said its last word, but its console, which is a raw file, may not be whole.
         if status != 0 or not (run / "logs" / "guest.json").exists():
             raise GuestFailed(f"{_end(status, run)}{last_lines(run)}")
+        if _MUTILATED.search(_console(run)):
+            raise GuestFailed(f"a process of the guest was killed on the host{last_lines(run)}")
 
 
 def describe_status(status: int) -> str:

@@ -15,6 +15,7 @@ from pathwarp.build.recipe import KERNELS, KernelBackend, KernelRecipe, read_ker
 from pathwarp.build.stamp import hash_file, hash_parts, publish, read_stamp, work_folder, write_stamp
 from pathwarp.build.tree import Tree, fragments
 from pathwarp.faults import Exit, Faults
+from pathwarp.plainfile import read_plain
 
 # Part of every hash: to be counted up when a change to this package changes what comes out of the same data files.
 METHOD = 1
@@ -113,7 +114,7 @@ def without_comments(content: bytes) -> bytes:
 
 def read_bytes(path: Path, root: Path) -> bytes:
     try:
-        return path.read_bytes()
+        return read_plain(path)
     except OSError as error:
         where = path.relative_to(root).as_posix()
         hint = f"{KERNELS} or a series names it"

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TextIO
 
 from pathwarp.faults import Exit, Fault, Faults
+from pathwarp.plainfile import read_plain
 
 SERIES = "series"
 # How many lines of a hunk's context may differ: patch's own default, said here because it decides what still applies.
@@ -24,7 +25,7 @@ def read_series(folder: Path, root: Path, backend: str, backends: tuple[str, ...
     """
     series = folder / SERIES
     try:
-        lines = series.read_text(encoding="utf-8").splitlines()
+        lines = read_plain(series).decode("utf-8").splitlines()
     except FileNotFoundError:
         return []
     except (OSError, UnicodeDecodeError) as error:

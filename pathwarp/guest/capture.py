@@ -41,8 +41,8 @@ class Captures:
             process.send_signal(signal.SIGINT)
         for name, process in self._processes.items():
             _, text = process.communicate()
-            counts[name] = {
-                "captured": int(re.search(r"(\d+) packets? captured", text).group(1)),
-                "dropped": int(re.search(r"(\d+) packets? dropped by kernel", text).group(1)),
-            }
+            found = [re.search(rf"(\d+) packets? {what}", text) for what in ("captured", "dropped by kernel")]
+            if None in found:
+                raise RuntimeError(f"tcpdump of {name} ended early, status {process.returncode}: {text.strip()}")
+            counts[name] = {"captured": int(found[0][1]), "dropped": int(found[1][1])}
         return counts

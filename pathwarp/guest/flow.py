@@ -124,14 +124,18 @@ class Flow:
     def finish(self, drain_s: float) -> None:
         """Let the sender end by itself for some time, then stop both processes; decode the receiver's log.
 
-        A sender whose data can't get through (plain TCP on a dead path) never ends by itself.
+        A sender whose data can't get through (plain TCP on a dead path) never ends by itself. RuntimeError when one of
+        the two was killed, or the receiver ended before it was told to: what they logged is not the whole flow.
         """
         with contextlib.suppress(subprocess.TimeoutExpired):
             self.sender.wait(drain_s)
+        if self.receiver.poll() is not None:
+            raise RuntimeError(f"ITGRecv ended before the flow did, status {self.receiver.returncode}")
         for process in (self.sender, self.receiver):
             if process.poll() is None:
                 process.send_signal(signal.SIGINT)
-            process.wait()
+            if process.wait() < 0 and process.returncode != -signal.SIGINT:
+                raise RuntimeError(f"{process.args} was killed by signal {-process.returncode}")
         for log in self._logs:
             log.close()
         subprocess.run(

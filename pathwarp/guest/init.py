@@ -101,6 +101,7 @@ def perform(plan: dict, report: dict) -> None:
     report["events"] = events.run(network, zero_ns, look)
     events.sleep_until(zero_ns + round(plan["duration_s"] * 1e9))
     flow.finish(_DRAIN_S)
+    network.check_alive()
     report["captures"] = captures.stop()
     (logs / "counters-after.json").write_text(json.dumps(counters.read(network), sort_keys=True))
     dropped = [name for name, counts in report["captures"].items() if counts["dropped"]]

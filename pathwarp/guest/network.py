@@ -40,6 +40,12 @@ class Network:
             self._set_up_host(host)
         self.qdiscs = {self.middles[path["name"]].name: self.shape(path) for path in plan["paths_setup"]}
 
+    def check_alive(self) -> None:
+        """RuntimeError when a node's holder has ended: its namespace, with its links, may have gone with it."""
+        for node in (*self.hosts.values(), *self.middles.values()):
+            if node.shell.poll() is not None:
+                raise RuntimeError(f"the process that holds {node.name} ended, status {node.shell.returncode}")
+
     def run(self, node: Node | None, command: Sequence[str], text: str = "") -> str:
         """Run a command in a node's network namespace, or in the guest's own, and return what it prints.
 

@@ -24,7 +24,8 @@ def recovery(trial: TrialResult) -> Recovery | None:
     affected = trial.metrics.get("affected_burst")
     if affected is None or trial.folder is None:
         return None
-    require_undamaged(trial.folder, trial.manifest)
+    if trial.manifest:
+        require_undamaged(trial.folder, trial.manifest)
     analysis = analyse(trial.folder)
     counters = trial.metrics.get("counters", {}).get(analysis.inputs.ends[0], {})
     completion_ms = trial.metrics["affected_burst_completion_time_ms"]

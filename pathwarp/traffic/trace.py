@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pathwarp.faults import Fault, Faults
+from pathwarp.plainfile import read_plain
 from pathwarp.textfile import write_text
 
 HEADER = ("start_ms", "size_bytes")
@@ -51,7 +52,7 @@ def read_csv(path: Path, duration_s: float = math.inf) -> Trace:
     Raises Faults with all that is wrong, each with its line.
     """
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = read_plain(Path(path)).decode("utf-8")
     except FileNotFoundError:
         raise Faults.one(str(path), "no such trace", hint="pathwarp traffic generate NAME writes it") from None
     except (OSError, UnicodeDecodeError) as error:

@@ -13,6 +13,7 @@ from project_folder import ROOT
 from undisturbed import RUN, assert_no_traceback, assert_nobody_left, hashes
 
 ONE = (*RUN, "--variant", "tlp-std", "--runs", "1")
+SHOWN = ("--scenario", "silent", "--traffic", "single", "--variant", "tlp-std")
 TWO = (*RUN, "--variant", "tlp-std", "--jobs", "1")
 
 
@@ -37,7 +38,7 @@ def on_small_disk(project, size: str, *command: str) -> list[dict]:
 
 
 # A trial of these takes about 120 kB.
-@pytest.mark.parametrize("size", ["8k", "64k", "120k", "200k", "300k"])
+@pytest.mark.parametrize("size", ["8k", "64k", "120k", "200k"])
 def test_a_disk_that_fills_up_while_trials_run(project, undisturbed, size):
     project.replace("vms/uml.yaml", "room: 16 MB", "room: 0 B")
     full, after = on_small_disk(project, size, *TWO)
@@ -54,7 +55,7 @@ def test_a_disk_that_fills_up_while_trials_run(project, undisturbed, size):
     assert_nobody_left(project.root)
 
 
-@pytest.mark.parametrize("size", ["1M", "16100k"])
+@pytest.mark.parametrize("size", ["1M", "15690k"])
 def test_a_disk_without_the_room_that_trials_need(project, undisturbed, size):
     full, after = on_small_disk(project, size, *TWO)
     assert "MB left, 16 MB are needed; free some space" in (full["output"] + full["errors"]).replace("\n    ", "; ")
@@ -74,7 +75,7 @@ def sealed(project):
 def check_untouched(project, before: dict[str, str], *under: str) -> None:
     """What is sealed can still be shown and checked, and is as it was."""
     assert hashes(project) == before
-    assert project.call("table", *ONE[1:-4], under=under)[0] == 0
+    assert project.call("table", *SHOWN, under=under)[0] == 0
     assert project.call("check-results", under=under)[0] == 0
     assert_nobody_left(project.root)
 
@@ -86,8 +87,8 @@ def test_results_on_a_read_only_disk(sealed):
     status, output, errors = sealed.call(*RUN, under=under)
     assert (status, output) == (2, "")
     assert "can't be written: Read-only file system\n    mount it writable" in errors
-    status, output, errors = sealed.call("figures", *ONE[1:-4], under=under)
-    assert status == 2
+    status, output, errors = sealed.call("figures", *SHOWN, under=under)
+    assert status == 1
     assert "Read-only file system" in errors
     assert_no_traceback(errors)
     check_untouched(sealed, before, *under)
@@ -105,7 +106,8 @@ def test_results_on_a_read_only_disk(sealed):
 def test_results_that_may_not_be_written(sealed, locked, status, words):
     before = hashes(sealed)
     folder = sealed.root / locked
-    (sealed.root / "results" / ".in-progress").mkdir(exist_ok=True)
+    if locked == "results":
+        (folder / ".in-progress").rmdir()
     folder.chmod(0o555)
     try:
         found, output, errors = sealed.call(*RUN, under=POWERLESS)
@@ -122,7 +124,7 @@ def test_results_that_may_not_be_written(sealed, locked, status, words):
 def test_a_manifest_that_may_not_be_read(sealed):
     (folder,) = sealed.sealed()
     (folder / "manifest.json").chmod(0)
-    status, _, errors = sealed.call("table", *ONE[1:-4], under=POWERLESS)
+    status, _, errors = sealed.call("table", *SHOWN, under=POWERLESS)
     assert status == 2
     assert "manifest.json: cannot be read: Permission denied" in errors
     status, output, errors = sealed.call("check-results", under=POWERLESS)

@@ -59,6 +59,23 @@ def test_a_guest_that_goes_wrong_fails_its_own_trial(project, line, limits, reas
     assert left_over(project.root) == {}
 
 
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("flow.receiver.kill(); flow.receiver.wait()", "RuntimeError: ITGRecv ended before the flow did, status -9"),
+        ("network.middles['4g'].shell.kill(); network.middles['4g'].shell.wait()", "RuntimeError: the process that holds lte"),
+        ("os.system('kill -9 $(pidof tcpdump)')", "RuntimeError: tcpdump of server-wlan ended early"),
+    ],
+)
+def test_a_program_that_dies_in_the_guest_voids_the_trial(project, line, reason):
+    finish = "    flow.finish(_DRAIN_S)\n"
+    project.replace("pathwarp/guest/init.py", finish, f"    {line}\n{finish}")
+    status, output, errors = project.call(*RUN, "--runs", "1")
+    assert status == 1, output + errors
+    assert f"FAILED: {reason}" in output
+    assert project.sealed() == []
+
+
 def test_a_guest_that_is_killed_says_so(project):
     sabotage(project, SPIN)
     process = project.start(*RUN)

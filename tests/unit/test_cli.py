@@ -41,7 +41,7 @@ def runner(project, monkeypatch):
             folder.mkdir(parents=True)
             value = 50.0 if trial.variant.name == "better" else 100.0
             (folder / "metrics.json").write_text(json.dumps({"affected_burst_completion_time_ms": value + trial.seed}))
-            (folder / "manifest.json").write_text("{}")
+            (folder / "manifest.json").write_text('{"files": {}}')
         return module.failed
 
     module.run_trials = run_trials

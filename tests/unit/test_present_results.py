@@ -13,7 +13,7 @@ from pathwarp.present.results import TrialResult, by_group, load_results
 def seal(root: Path, variant: str, traffic: str, seed: int, **metrics: object) -> Path:
     folder = root / "path-failure" / variant / traffic / f"seed-{seed:03d}"
     folder.mkdir(parents=True)
-    (folder / "manifest.json").write_text(json.dumps({"format": 1}))
+    (folder / "manifest.json").write_text(json.dumps({"format": 1, "files": {}}))
     (folder / "metrics.json").write_text(json.dumps(metrics))
     return folder
 
