@@ -67,7 +67,7 @@ def _run(root: Path, capture: bytes) -> str:
     command += ["-Y", "tcp.len > 0", *(word for name in _FIELDS for word in ("-e", name))]
     command += [word for preference in _PREFERENCES for word in ("-o", preference)]
     done = subprocess.run(
-        command, input=capture, env={"PATH": "/usr/bin:/bin", "HOME": "/"}, capture_output=True, check=False
+        command, input=capture, env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/"}, capture_output=True, check=False
     )
     if done.returncode:
         said = done.stderr.decode(errors="replace").strip()

@@ -21,6 +21,8 @@ _SYN_ACK = 0x12
 _START_TIMEOUT_S = 30
 _WAITS = "waits.txt"
 _SIZES = "sizes.txt"
+# How many packets are logged at once. What ITGRecv has not written when the flow ends is lost; ITGSend writes it.
+_RECEIVER_LOG, _SENDER_LOG = "1", "500"
 
 
 @contextlib.contextmanager
@@ -46,7 +48,7 @@ class Flow:
         self._logs = []
         self._listeners: list[socket.socket] = []
         self.receiver = self._start(
-            self.plan["receiver"], ["ITGRecv", "-l", str(folder / "ditg-receiver.bin"), "-q", "1"]
+            self.plan["receiver"], ["ITGRecv", "-l", str(folder / "ditg-receiver.bin"), "-q", _RECEIVER_LOG]
         )
         self.sender: subprocess.Popen | None = None
 
@@ -82,7 +84,7 @@ class Flow:
         command = ["ITGSend", "-a", addresses[plan["receiver"]][path], "-rp", str(plan["port"])]
         command += ["-Sda", plan["management"][plan["receiver"]]]
         command += ["-T", "TCP", "-D", "-t", str(round(plan["duration_s"] * 1000)), *self._departures()]
-        command += ["-l", str(self.folder / "ditg-sender.bin"), "-q", "1"]
+        command += ["-l", str(self.folder / "ditg-sender.bin"), "-q", _SENDER_LOG]
         with _punctual():
             self.sender = self._start(plan["sender"], command)
         with sniffer:

@@ -63,7 +63,10 @@ def test_a_guest_that_goes_wrong_fails_its_own_trial(project, line, limits, reas
     ("line", "reason"),
     [
         ("flow.receiver.kill(); flow.receiver.wait()", "RuntimeError: ITGRecv ended before the flow did, status -9"),
-        ("network.middles['4g'].shell.kill(); network.middles['4g'].shell.wait()", "RuntimeError: the process that holds lte"),
+        (
+            "network.middles['4g'].shell.kill(); network.middles['4g'].shell.wait()",
+            "RuntimeError: the process that holds lte",
+        ),
         ("os.system('kill -9 $(pidof tcpdump)')", "RuntimeError: tcpdump of server-wlan ended early"),
     ],
 )

@@ -34,24 +34,21 @@ def test_a_first_packet_is_reinjected_after_s_and_k_v(observe, variant, traffic,
 
 @pytest.mark.parametrize("topology", PATHS)
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_in_a_stream_the_age_of_the_first_lost_packet_counts(observe, variant, topology):
+def test_in_a_stream_the_age_of_the_first_outstanding_packet_counts(observe, variant, topology):
     trial = observe(variant, topology, "stream")
-    lost = next(p for p in trial.sent_in_all if p.path == "wlan" and p.arrival_ns < 0)
-    again = next(p for p in trial.sent_in_all if p.path == "4g" and p.offset == lost.offset)
     expected_ns = predicted(trial, VARIANTS[variant])[-1]
-    # Acknowledgments set the timer anew up to a round trip after the loss; none of them counts from its own instant.
-    assert lost.time_ns < expected_ns
-    assert abs(again.time_ns - expected_ns) < SLACK_NS
+    again = next(p for p in trial.sent if p.path == "4g")
+    assert 0 <= again.time_ns - expected_ns < SLACK_NS
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_nothing_fires_in_a_calm_minute(calm, variant):
     trial = calm(variant)
-    fired = predicted(trial, VARIANTS[variant])
-    # D-ITG's first five bytes wait for a delayed acknowledgment, longer than s + K v: that is no calm.
-    start_ns = trial.guest["flow_start_ns"] + 1_000_000_000
-    assert [at_ns for at_ns in fired if at_ns > start_ns] == []
-    assert trial.counters.get("MPTcpExtReinjectRej", 0) == len(fired)
+    assert predicted(trial, VARIANTS[variant]) == []
+    assert {p.path for p in trial.sent_in_all} == {"wlan"}
+    # That of D-ITG's signalling: five bytes of another connection, whose first acknowledgment is a delayed one.
+    assert trial.counters["MPTcpExtReinjectRej"] <= 1
+    assert trial.counters["MPTcpExtReinjectBytes"] in (0, 5)
 
 
 @pytest.mark.parametrize("topology", PATHS)
