@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The three counts of a trial, side by side."""
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,26 +22,26 @@ class Counts:
     link of its own: what it sends here was reinjected, as the kernel's counters say, which are those of the host.
     """
 
-    captured: frozenset[Reinjection]
-    tshark: frozenset[Reinjection]
+    captured: Counter[Reinjection]
+    tshark: Counter[Reinjection]
     segments: int | None
     size_bytes: int | None
     others: int
 
     @property
     def agree(self) -> bool:
-        return self.captured == self.tshark and self.segments in (None, len(self.captured) + self.others)
+        return self.captured == self.tshark and self.segments in (None, self.captured.total() + self.others)
 
     def lines(self) -> Iterator[str]:
         """A line for each count, and the packets that only one of the two analyses has."""
         for name, found in (("captures", self.captured), ("tshark", self.tshark)):
-            yield f"  {name:<8}  {len(found)} packets, {sum(packet.length for packet in found)} B"
+            yield f"  {name:<8}  {found.total()} packets, {sum(packet.length for packet in found.elements())} B"
         if self.others:
             yield f"  {'others':<8}  {self.others} packets of D-ITG's signalling, whose own link is not captured"
         kernel = "no counter" if self.segments is None else f"{self.segments} segments, {self.size_bytes} B"
         yield f"  {'kernel':<8}  {kernel}"
         for name, rest in (("captures", self.captured - self.tshark), ("tshark", self.tshark - self.captured)):
-            for packet in sorted(rest)[:_MOST]:
+            for packet in sorted(rest.elements())[:_MOST]:
                 yield f"  only {name}: {packet.length} B at {packet.time_ns} ns"
         yield "  all agree" if self.agree else "  they differ"
 
@@ -54,8 +55,8 @@ def compare(root: Path, folder: Path) -> Counts:
     changes = counter_changes(folder).get(sender, {})
     found = reinjections(root, [folder / "captures" / f"{sender}-{path}.pcap" for path in trial.inputs.paths])
     return Counts(
-        frozenset(Reinjection(*packet) for packet in packets),
-        frozenset(found),
+        Counter(Reinjection(*packet) for packet in packets),
+        found,
         changes.get(SEGMENTS),
         changes.get(BYTES),
         _others(trial, sender),

@@ -3,6 +3,7 @@
 
 import struct
 import subprocess
+from collections import Counter
 from collections.abc import Sequence
 from decimal import Decimal
 from pathlib import Path
@@ -15,7 +16,10 @@ from pathwarp.faults import Exit, Faults
 from pathwarp.measure import pcap
 
 _MAGIC_NS = bytes.fromhex("4d3cb2a1")
+# What the subflow itself sent before, in the words of tshark's analysis of TCP.
+_AGAIN = ("retransmission", "fast_retransmission", "spurious_retransmission", "out_of_order")
 _FIELDS = ("frame.time_epoch", "tcp.len", "tcp.stream", "mptcp.reinjection_of", "frame.number")
+_FIELDS += tuple(f"tcp.analysis.{name}" for name in _AGAIN)
 _PREFERENCES = ("mptcp.analyze_mappings:TRUE", "mptcp.intersubflows_retransmission:TRUE")
 
 
@@ -26,14 +30,14 @@ class Reinjection(NamedTuple):
     length: int
 
 
-def reinjections(root: Path, captures: Sequence[Path]) -> set[Reinjection]:
-    """What tshark takes for reinjected on another subflow in one host's captures; Faults (failed) when it can't."""
+def reinjections(root: Path, captures: Sequence[Path]) -> Counter[Reinjection]:
+    """What only other subflows sent before, says tshark of one host's captures; Faults (failed) when it can't."""
     rows = [line.split("\t") for line in _run(root, _merge(captures)).splitlines()]
     stream_of = {row[4]: row[2] for row in rows}
-    found = set()
-    for time, length, stream, earlier, _ in rows:
-        if any(stream_of.get(frame, stream) != stream for frame in earlier.split(",") if frame):
-            found.add(Reinjection(int(Decimal(time) * 1_000_000_000), int(length)))
+    found: Counter[Reinjection] = Counter()
+    for time, length, stream, earlier, _, *again in rows:
+        if earlier and not any(again) and stream not in {stream_of.get(frame) for frame in earlier.split(",")}:
+            found[Reinjection(int(Decimal(time) * 1_000_000_000), int(length))] += 1
     return found
 
 
@@ -67,7 +71,11 @@ def _run(root: Path, capture: bytes) -> str:
     command += ["-Y", "tcp.len > 0", *(word for name in _FIELDS for word in ("-e", name))]
     command += [word for preference in _PREFERENCES for word in ("-o", preference)]
     done = subprocess.run(
-        command, input=capture, env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/"}, capture_output=True, check=False
+        command,
+        input=capture,
+        env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/"},
+        capture_output=True,
+        check=False,
     )
     if done.returncode:
         said = done.stderr.decode(errors="replace").strip()
