@@ -90,10 +90,10 @@ def run(network: Network, zero_ns: int, before: Callable[[dict, set[str]], None]
             elif event["action"] in _ENDS:
                 up.add(event["path"])
             sleep_until(zero_ns + event["at_ns"])
-            at_ns = time.time_ns()
             if event["action"] == "shape":
                 shapers.shape({**paths[event["path"]], **event["shape"]}, fresh)
             else:
                 _ACTIONS[event["action"]](network, paths[event["path"]])
-            done.append({"at_ns": at_ns, "path": event["path"], "action": event["action"]})
+            # Once it is done: `ip` and `tc` read clocks, and packets arrive meanwhile.
+            done.append({"at_ns": time.time_ns(), "path": event["path"], "action": event["action"]})
     return done
