@@ -6,41 +6,46 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from pathwarp.counts.tshark import Reinjection, reinjections
 from pathwarp.measure.inputs import counter_changes
 from pathwarp.measure.metrics import Analysis, analyse
 
 _MOST = 5  # packets shown that only one of the two analyses has
-SEGMENTS, BYTES = "MPTcpExtReinjectSegs", "MPTcpExtReinjectBytes"
+_BYTES = "MPTcpExtReinjectBytes"
 
 
 @dataclass(frozen=True)
 class Counts:
-    """Packets that either analysis takes for reinjected, and the kernel's counts: segments and bytes.
+    """Packets that either analysis takes for reinjected, and the kernel's count of bytes, None without such a counter.
 
-    `others` are segments with data of other connections on the captured paths. That is D-ITG's signalling, which has a
-    link of its own: what it sends here was reinjected, as the kernel's counters say, which are those of the host.
+    `signalling_bytes` is what D-ITG's other connection sent on the captured paths. It has a link of its own, so that
+    was reinjected, and the kernel's counter, which is the host's, has it too.
     """
 
     captured: Counter[Reinjection]
     tshark: Counter[Reinjection]
-    segments: int | None
-    size_bytes: int | None
-    others: int
+    kernel_bytes: int | None
+    signalling_bytes: int
 
     @property
     def agree(self) -> bool:
-        return self.captured == self.tshark and self.segments in (None, self.captured.total() + self.others)
+        """Whether the kernel counted what the captures show, and tshark marks nothing else (docs/metrics.md)."""
+        if self.tshark - self.captured:
+            return False
+        return self.kernel_bytes in (None, _size(self.captured) + self.signalling_bytes)
 
     def lines(self) -> Iterator[str]:
         """A line for each count, and the packets that only one of the two analyses has."""
-        for name, found in (("captures", self.captured), ("tshark", self.tshark)):
-            yield f"  {name:<8}  {found.total()} packets, {sum(packet.length for packet in found.elements())} B"
-        if self.others:
-            yield f"  {'others':<8}  {self.others} packets of D-ITG's signalling, whose own link is not captured"
-        kernel = "no counter" if self.segments is None else f"{self.segments} segments, {self.size_bytes} B"
-        yield f"  {'kernel':<8}  {kernel}"
-        for name, rest in (("captures", self.captured - self.tshark), ("tshark", self.tshark - self.captured)):
+        yield f"  captures  {_show(self.captured)}"
+        missed = self.captured - self.tshark
+        remark = f", {missed.total()} not marked" if missed else ""
+        yield f"  tshark    {_show(self.tshark)}{remark}"
+        kernel = "no counter" if self.kernel_bytes is None else f"{self.kernel_bytes} B"
+        remark = f", {self.signalling_bytes} of them D-ITG's signalling" if self.signalling_bytes else ""
+        yield f"  kernel    {kernel}{remark}"
+        for name, rest in (("captures", missed), ("tshark", self.tshark - self.captured)):
             for packet in sorted(rest.elements())[:_MOST]:
                 yield f"  only {name}: {packet.length} B at {packet.time_ns} ns"
         yield "  all agree" if self.agree else "  they differ"
@@ -50,26 +55,36 @@ def compare(root: Path, folder: Path) -> Counts:
     """Count a run folder's reinjections; Faults when it can't be measured."""
     trial = analyse(folder)
     sender = trial.inputs.ends[0]
-    rows = trial.resent.reinjected > 0
-    packets = zip(trial.packets.time_ns[rows].tolist(), trial.packets.length[rows].tolist(), strict=True)
-    changes = counter_changes(folder).get(sender, {})
-    found = reinjections(root, [folder / "captures" / f"{sender}-{path}.pcap" for path in trial.inputs.paths])
+    reinjected = trial.resent.reinjected > 0
     return Counts(
-        Counter(Reinjection(*packet) for packet in packets),
-        found,
-        changes.get(SEGMENTS),
-        changes.get(BYTES),
-        _others(trial, sender),
+        captured=_packets(trial, reinjected),
+        tshark=reinjections(root, [folder / "captures" / f"{sender}-{path}.pcap" for path in trial.inputs.paths]),
+        kernel_bytes=counter_changes(folder).get(sender, {}).get(_BYTES),
+        signalling_bytes=_signalling_bytes(trial, sender),
     )
 
 
-def _others(trial: Analysis, sender: str) -> int:
-    """The sender's segments with data that belong to none of the flow's subflows."""
-    found = 0
+def _size(packets: Counter[Reinjection]) -> int:
+    return sum(packet.length for packet in packets.elements())
+
+
+def _show(packets: Counter[Reinjection]) -> str:
+    return f"{packets.total()} packets, {_size(packets)} B"
+
+
+def _packets(trial: Analysis, rows: np.ndarray) -> Counter[Reinjection]:
+    table = trial.packets
+    return Counter(map(Reinjection, table.time_ns[rows].tolist(), table.length[rows].tolist()))
+
+
+def _signalling_bytes(trial: Analysis, sender: str) -> int:
+    """What the sender sent of data, each byte once, on connections that are not the flow's."""
+    found = {}
     for path in trial.inputs.paths:
         table = trial.decoded[sender, path].tcp
         other = (table.src == trial.inputs.address(sender, path)) & (table.payload_len > 0)
         for flow in trial.connection.subflows:
             other &= ~flow.rows(table)
-        found += int(other.sum())
-    return found
+        for row in np.flatnonzero(other).tolist():
+            found[int(table.sport[row]), int(table.seq[row])] = int(table.payload_len[row])
+    return sum(found.values())
