@@ -6,14 +6,17 @@ import sys
 
 
 def run() -> int:
-    """Run the command; an interruption that comes before it has begun ends it as one that comes later."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    """Run the command; an interruption before it has begun ends it as one that comes later, one at its end not at all."""
     try:
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
         from pathwarp.cli import main
 
         return main(sys.argv[1:])
     except KeyboardInterrupt:
         return 130
+    finally:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)
 
 
 if __name__ == "__main__":
