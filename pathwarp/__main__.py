@@ -6,7 +6,7 @@ import sys
 
 
 def run() -> int:
-    """Run the command; an interruption before it has begun ends it as one that comes later, one at its end not at all."""
+    """Run the command; an interruption before it has begun ends it as one later on, one at its end does not."""
     try:
         signal.signal(signal.SIGTERM, signal.default_int_handler)
         from pathwarp.cli import main
