@@ -22,7 +22,7 @@ from pathwarp.progress import Progress
 from pathwarp.trial import Trial
 from pathwarp.worker import Job, Outcome, measure_and_seal, serve
 
-_BOOT_FILES = ("uml.yaml", "uml-start.sh")
+_BOOT_FILES = ("uml.yaml", "uml-start.sh", "decode.sh")
 # The signals by which a user or a system asks the engine to end.
 _ENDINGS = (signal.SIGINT, signal.SIGTERM)
 # How long a worker may take to clear away a guest and its files.

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from pathwarp import runfolder
+from pathwarp.backend.decode import decode_log
 from pathwarp.backend.processes import die_with
 from pathwarp.backend.settings import GuestSettings
 from pathwarp.backend.uml import GuestFailed, Uml, last_lines
@@ -142,6 +143,7 @@ def emulate(job: Job, folder: Path) -> None:
     if guest.get("status") != "done":
         console = "" if guest.get("status") == "void" else last_lines(folder)
         raise GuestFailed(f"{guest.get('reason', 'the guest gives no reason')}{console}")
+    decode_log(job.root, folder)
 
 
 def measure_and_seal(job: Job, folder: Path, started: float) -> dict:

@@ -124,7 +124,7 @@ class Flow:
         return packet[9] == socket.IPPROTO_TCP and source == self.plan["port"] and flags & _SYN_ACK == _SYN_ACK
 
     def finish(self, drain_s: float) -> None:
-        """Let the sender end by itself for some time, then stop both processes; decode the receiver's log.
+        """Let the sender end by itself for some time, then stop both processes.
 
         A sender whose data can't get through (plain TCP on a dead path) never ends by itself. RuntimeError when one of
         the two was killed, or the receiver ended before it was told to: what they logged is not the whole flow.
@@ -140,10 +140,3 @@ class Flow:
                 raise RuntimeError(f"{process.args} was killed by signal {-process.returncode}")
         for log in self._logs:
             log.close()
-        subprocess.run(
-            ["ITGDec", str(self.folder / "ditg-receiver.bin"), "-l", str(self.folder / "ditg-receiver.txt")],
-            stdout=subprocess.DEVNULL,
-            # A character for each packet, to show that it is alive.
-            stderr=subprocess.DEVNULL,
-            check=True,
-        )
