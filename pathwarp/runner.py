@@ -87,6 +87,16 @@ def _job(root: Path, trial: Trial, guest: str, finish: Callable[[Job, Path, floa
     return Job(trial, trial.id(hashes), hashes, folder, kernel_record, lab_record, root, finish)
 
 
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Keep requests to end for later."""
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDINGS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+
+
 class _Worker:
     """A worker process on a CPU, and the job that it has."""
 
@@ -97,12 +107,8 @@ class _Worker:
         self.connection, far_end = context.Pipe()
         self.process = context.Process(target=serve, args=(cpu, far_end, os.getpid()), daemon=True)
         # Who asks for an end meanwhile asks the engine: the worker lets signals in when it is ready for them.
-        mask = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDINGS)
-        try:
+        with far_end, _uninterrupted():
             self.process.start()
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-            far_end.close()
 
     def give(self, job: Job) -> None:
         self.job = job
@@ -140,16 +146,6 @@ def _stop_signals() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, previous)
-
-
-@contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """Keep requests to end for later."""
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDINGS)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
 def run_jobs(jobs: Sequence[Job], number: int, report: Callable[[Outcome], None]) -> int:

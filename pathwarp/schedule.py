@@ -49,11 +49,12 @@ def plan_events(
             faults.append(Fault(where, what, "an instant such as 12 ms", "Mahimahi's traces start over"))
             continue
         for at_ns, until_ns in event.repetitions(trace_end_ns):
-            fault = _placing_fault(where, event, _instant(event, at_ns, bursts), until_ns, scenario.duration_ns, trace)
+            begin_ns = _instant(event, at_ns, bursts)
+            fault = _placing_fault(where, event, begin_ns, until_ns, scenario.duration_ns, trace)
             if fault:
                 faults.append(fault)
                 break
-            spans.append(Span(where, event, _instant(event, at_ns, bursts), until_ns))
+            spans.append(Span(where, event, begin_ns, until_ns))
     faults += _meetings(spans)
     if faults:
         raise Faults(faults)

@@ -5,17 +5,15 @@ import subprocess
 from pathlib import Path
 
 from pathwarp.backend.processes import dying_with_caller
-from pathwarp.backend.uml import GuestFailed
+from pathwarp.backend.uml import NAMESPACES, GuestFailed
 from pathwarp.build.lab import lab_root
-
-_ROOMS = ("unshare", "--user", "--map-root-user", "--mount", "--pid", "--net", "--fork", "--kill-child")
 
 
 def decode_log(root: Path, run: Path) -> None:
     """Write `ditg-receiver.txt` of a run folder; GuestFailed when ITGDec doesn't."""
     script = str(root / "vms" / "decode.sh")
     done = subprocess.run(
-        [*_ROOMS, "sh", script, str(lab_root(root)), str(run.resolve())],
+        [*NAMESPACES, "sh", script, str(lab_root(root)), str(run.resolve())],
         stdin=subprocess.DEVNULL,
         # A character for each packet, to show that it is alive; what is wrong goes there too.
         stdout=subprocess.DEVNULL,

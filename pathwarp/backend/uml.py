@@ -11,7 +11,10 @@ from pathlib import Path
 from pathwarp.backend.processes import dying_with_caller, end_family
 from pathwarp.backend.settings import GuestSettings
 from pathwarp.backend.watchdog import Overdue, watch
+from pathwarp.build.lab import lab_root
 
+# The command that gives another one namespaces of its own, which end with it.
+NAMESPACES = ("unshare", "--user", "--map-root-user", "--mount", "--pid", "--net", "--fork", "--kill-child")
 _CONSOLE_LINES = 12
 # A console can be as long as the disk has room.
 _CONSOLE_BYTES = 64 * 1024
@@ -37,11 +40,10 @@ class Uml:
             # The kernel reads the host's clock.
             "wall-clock": [],
         }
-        namespaces = ["unshare", "--user", "--map-root-user", "--mount", "--pid", "--net", "--fork", "--kill-child"]
         script = str(self.root / "vms" / "uml-start.sh")
-        lab, code = self.root / "build" / "lab" / "root", self.root / "pathwarp" / "guest"
-        what = [str(kernel), str(lab), str(code), str(run), settings.memory, str(seed)]
-        return [*namespaces, "sh", script, *what, *clock[time_mode]]
+        code = self.root / "pathwarp" / "guest"
+        what = [str(kernel), str(lab_root(self.root)), str(code), str(run), settings.memory, str(seed)]
+        return [*NAMESPACES, "sh", script, *what, *clock[time_mode]]
 
     def run(
         self, kernel: Path, run: Path, seed: int, virtual_s: float, time_mode: str, settings: GuestSettings

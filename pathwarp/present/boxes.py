@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from pathwarp.present import style
 from pathwarp.present.metric import Metric
 from pathwarp.present.results import TrialResult, values_of
@@ -36,19 +38,12 @@ class Box:
     def of(cls, values: Sequence[float]) -> "Box":
         """The box of one value or more; quartiles are linear between measurements."""
         ordered = sorted(values)
-        q1, median, q3 = (_quantile(ordered, share) for share in (0.25, 0.5, 0.75))
+        q1, median, q3 = np.quantile(ordered, (0.25, 0.5, 0.75)).tolist()
         reach = _REACH * (q3 - q1)
         # Where q1 and q3 are equal nothing lies strictly inside; the quartile itself then ends the whisker.
         inside = [value for value in ordered if q1 - reach < value < q3 + reach] or [q1]
         low, high = min(inside[0], q1), max(inside[-1], q3)
         return cls(q1, median, q3, low, high, tuple(value for value in ordered if not low <= value <= high))
-
-
-def _quantile(ordered: Sequence[float], share: float) -> float:
-    place = share * (len(ordered) - 1)
-    below = int(place)
-    above = min(below + 1, len(ordered) - 1)
-    return ordered[below] + (place - below) * (ordered[above] - ordered[below])
 
 
 def draw(

@@ -4,9 +4,10 @@
 import subprocess
 from pathlib import Path
 
+from pathwarp.backend.uml import NAMESPACES
+
 HERE = Path(__file__).parent
 KERNEL = HERE.parents[1] / "build" / "kernels" / "mainline" / "uml" / "linux"
-ROOMS = ("unshare", "--user", "--map-root-user", "--mount", "--pid", "--net", "--fork", "--kill-child")
 ROUNDS = "100"
 
 
@@ -17,7 +18,7 @@ def test_no_register_is_lost(tmp_path):
     # Not as process 1 of the namespace: it is deaf to the signal by which a panicking kernel ends itself.
     command = ["sh", "-c", '"$@"; exit $?', "sh", "sh", str(HERE / "boot.sh"), str(KERNEL), str(tmp_path)]
     guest = subprocess.run(
-        [*ROOMS, *command, "/registers", ROUNDS, "/registers"],
+        [*NAMESPACES, *command, "/registers", ROUNDS, "/registers"],
         capture_output=True,
         text=True,
         timeout=300,
