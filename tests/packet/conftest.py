@@ -14,7 +14,7 @@ from pathwarp.backend.settings import GuestSettings
 from pathwarp.measure.metrics import Analysis, analyse
 from pathwarp.runner import run_trials
 from pathwarp.settings import Setting
-from pathwarp.trial import Request, plan_trials
+from pathwarp.trial import Request, Trial, plan_trials
 
 ROOT = Path(__file__).resolve().parents[2]
 VARIANTS = ("tcp", "mainline", "rto", "tlp-std", "tlp-mp", "pto", "rej-k1", "rej-k2", "rej-k4")
@@ -77,6 +77,12 @@ class Observation:
         return [p for p in self.sent if p.path == path and first.offset <= p.offset < end and p is not first]
 
 
+def run(root: Path, trials: dict[tuple, Trial]) -> dict[tuple, Observation]:
+    """Run trials; what was observed, by the keys of the trials."""
+    assert run_trials(root, list(trials.values()), jobs=len(os.sched_getaffinity(0))) == 0
+    return {key: Observation(root / trial.folder) for key, trial in trials.items()}
+
+
 @pytest.fixture(scope="session")
 def observe(tmp_path_factory, make_project):
     """(variant, topology, traffic) -> Observation; all trials are run before the first answer."""
@@ -86,9 +92,24 @@ def observe(tmp_path_factory, make_project):
         for topology in TOPOLOGIES
         for trial in plan_trials(Request(root, "silent", VARIANTS, TRAFFIC, settings=(Setting("topology", topology),)))
     }
-    cpus = len(os.sched_getaffinity(0))
-    assert run_trials(root, list(trials.values()), jobs=cpus) == 0
-    observations = {key: Observation(root / trial.folder) for key, trial in trials.items()}
+    observations = run(root, trials)
+    return lambda *key: observations[key]
+
+
+@pytest.fixture(scope="session")
+def lose(tmp_path_factory, make_project):
+    """(variant, topology, traffic) -> Observation of a trial that loses a packet; "late" is without RACK."""
+    root = make_project(tmp_path_factory.mktemp("hole"))
+    without_rack = Setting("sysctls.net.ipv4.tcp_recovery", "0")
+    trials = {
+        (trial.variant.name, topology, traffic): trial
+        for topology in TOPOLOGIES
+        for traffic, more in (("hole", ()), ("late", (without_rack,)))
+        for trial in plan_trials(
+            Request(root, "hole", traffic=(traffic,), settings=(Setting("topology", topology), *more))
+        )
+    }
+    observations = run(root, trials)
     return lambda *key: observations[key]
 
 
@@ -96,7 +117,5 @@ def observe(tmp_path_factory, make_project):
 def calm(tmp_path_factory, make_project):
     """Variant -> Observation of a trial in which nothing happens."""
     root = make_project(tmp_path_factory.mktemp("calm"))
-    trials = {trial.variant.name: trial for trial in plan_trials(Request(root, "calm"))}
-    assert run_trials(root, list(trials.values()), jobs=len(os.sched_getaffinity(0))) == 0
-    observations = {key: Observation(root / trial.folder) for key, trial in trials.items()}
+    observations = run(root, {trial.variant.name: trial for trial in plan_trials(Request(root, "calm"))})
     return lambda key: observations[key]

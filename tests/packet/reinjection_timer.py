@@ -4,26 +4,11 @@
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import NamedTuple
 
-import numpy as np
-
-from pathwarp.measure import pcap, tcp
+from segments import Segment
 
 # G, in µs: the least that K v counts as.
 GRANULARITY_US = 10
-
-
-class Segment(NamedTuple):
-    """A segment of a subflow as the sender's interface saw it; `end` is the sequence number behind it."""
-
-    time_ns: int
-    is_sent: bool
-    seq: int
-    end: int
-    ack: int
-    is_syn: bool
 
 
 @dataclass
@@ -52,11 +37,16 @@ class Estimator:
 
 @dataclass
 class Subflow:
-    """A sender's subflow without losses, followed segment by segment."""
+    """A sender's subflow without retransmissions, followed segment by segment.
+
+    `is_restarted_by_duplicates` is the rule; False is another rule, to see what a test can tell.
+    """
 
     k: int
+    is_restarted_by_duplicates: bool = True
     estimator: Estimator = field(default_factory=Estimator)
     outstanding: deque[Segment] = field(default_factory=deque)
+    sacked: set[Segment] = field(default_factory=set)
     deadline_ns: int | None = None
 
     def follow(self, segments: list[Segment]) -> Iterator[int]:
@@ -80,29 +70,17 @@ class Subflow:
             self.deadline_ns = segment.time_ns + self.estimator.interval_ns(self.k)
 
     def _acknowledge(self, segment: Segment) -> None:
-        first = self.outstanding[0] if self.outstanding else None
+        answered = [s for s in self.outstanding if s not in self.sacked and s.end <= segment.ack]
+        is_duplicate = not answered
         while self.outstanding and self.outstanding[0].end <= segment.ack:
             self.outstanding.popleft()
-        if first and first.end <= segment.ack:
-            self.estimator.take(segment.time_ns // 1000 - first.time_ns // 1000)
+        answered += [s for s in self.outstanding if s not in self.sacked and s.is_in(segment.sacked)]
+        self.sacked.update(s for s in self.outstanding if s.is_in(segment.sacked))
+        if answered:
+            self.estimator.take(segment.time_ns // 1000 - answered[0].time_ns // 1000)
+        if is_duplicate and not self.is_restarted_by_duplicates:
+            return
         self.deadline_ns = None
         if self.outstanding:
-            self.deadline_ns = self.outstanding[0].time_ns + self.estimator.interval_ns(self.k)
-
-
-def segments(capture: Path, port: int) -> list[Segment]:
-    """The segments of the connection to `port`, sequence numbers from 0 on both sides."""
-    table = tcp.decode(pcap.read(capture))
-    rows = np.flatnonzero((table.dport == port) | (table.sport == port))
-    first = {}
-    found = []
-    for row in rows.tolist():
-        is_sent = int(table.dport[row]) == port
-        is_syn = bool(table.flags[row] & tcp.SYN)
-        if is_syn:
-            first.setdefault(is_sent, int(table.seq[row]))
-        seq = (int(table.seq[row]) - first[is_sent]) & 0xFFFFFFFF
-        ack = (int(table.ack[row]) - first.get(not is_sent, 0)) & 0xFFFFFFFF
-        length = int(table.payload_len[row]) + is_syn + bool(table.flags[row] & tcp.FIN)
-        found.append(Segment(int(table.time_ns[row]), is_sent, seq, seq + length, ack, is_syn))
-    return found
+            due_ns = self.outstanding[0].time_ns + self.estimator.interval_ns(self.k)
+            self.deadline_ns = max(due_ns, segment.time_ns)

@@ -2,7 +2,8 @@
 """The reinjection timer of rej-k*: s + K v after the first outstanding segment was sent (rejection21, section III)."""
 
 import pytest
-from reinjection_timer import Subflow, segments
+from reinjection_timer import Subflow
+from segments import segments
 
 PATHS = ("near", "middle", "far")
 VARIANTS = {"rej-k1": 1, "rej-k2": 2, "rej-k4": 4}
