@@ -40,7 +40,7 @@ class Counts:
         """A line for each count, and the packets that only one of the two analyses has."""
         yield f"  captures  {_show(self.captured)}"
         missed = self.captured - self.tshark
-        remark = f", {missed.total()} not marked" if missed else ""
+        remark = f", {missed.total()} not marked (docs/metrics.md says why)" if missed else ""
         yield f"  tshark    {_show(self.tshark)}{remark}"
         kernel = "no counter" if self.kernel_bytes is None else f"{self.kernel_bytes} B"
         remark = f", {self.signalling_bytes} of them D-ITG's signalling" if self.signalling_bytes else ""
