@@ -46,7 +46,9 @@ bench := bench
 counts := counts
 kernels := build kernels
 lab := build lab
-VERBS := run list figures table verify diff check-results bench counts kernels lab
+vm := build vm
+agree := agree
+VERBS := run list figures table verify diff check-results bench counts agree kernels lab vm
 
 .PHONY: help test clean $(VERBS) $(VERBS:%=engine-%)
 
@@ -60,6 +62,7 @@ test:
 	$(always)@playbooks/bootstrap.sh requirements.txt requirements-test.txt
 	$(always)@build/venv/bin/python -m pathwarp build lab
 	$(always)@build/venv/bin/python -m pathwarp build kernels
+	$(always)@build/venv/bin/python -m pathwarp build vm --variant tlp-std,tlp-mp
 	$(always)@build/venv/bin/python -m pytest tests
 
 clean:
@@ -69,7 +72,8 @@ define HELP
 make scenario=NAME [variant=A,B|all] [traffic=A,B|all]   run the trials and print the table
     runs=N       how many seeds                          seed=N       the first seed
     jobs=N       guests side by side                     force=1      run what is already sealed, too
-    backend=uml  User Mode Linux                         time=real    at the wall clock's pace, not in virtual time
+    backend=vm   virtual machines, at the wall clock's pace
+    time=real    User Mode Linux, but at the wall clock's pace
     set=KEY=VALUE  change a value of the scenario
     retry=N      run a trial that fails up to N more times
 make list                        scenarios, variants, traffic and topologies
@@ -80,6 +84,8 @@ make diff a=FOLDER b=FOLDER      the first packet in which two run folders diffe
 make counts a=FOLDER             reinjections, counted from the captures, by tshark and by the kernel
 make check-results               hash what is sealed again: is it as it was?    [scenario=NAME]
 make bench                       how fast trials are on this machine    [traffic=A,B] [runs=N]
+make agree scenario=NAME         the same trials in virtual time, in real time and in virtual machines: how far do they differ?
+make vm [variant=A,B|all]        prepare what `VARIANT=A vagrant up` needs
 make kernels [variant=A,B|all]   build the kernels that are not up to date
 make lab                         build the guests' root file system if it is not up to date
 make test                        prepare everything and run all tests

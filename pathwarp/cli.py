@@ -3,7 +3,7 @@
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ import click
 
 from pathwarp.catalogue import KINDS, Catalogue
 from pathwarp.faults import Exit, Fault, Faults, gather
-from pathwarp.options import SELECTION, option, read_names, read_number, read_selection, shown
+from pathwarp.options import BACKEND, SELECTION, option, read_names, read_number, read_selection, shown
 from pathwarp.oserrors import describe
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -44,6 +44,7 @@ class LazyGroup(click.Group):
         "diff": ("pathwarp.diff.command", "diff"),
         "counts": ("pathwarp.counts.command", "counts"),
         "bench": ("pathwarp.bench", "bench"),
+        "agree": ("pathwarp.agree.command", "agree"),
     },
 )
 @option(
@@ -74,7 +75,7 @@ def list_(catalogue: Catalogue) -> None:
 @SELECTION
 @option("runs", "How many seeds.  [default: the scenario's]")
 @option("seed", "The first seed.  [default: 1]")
-@option("backend", "uml (virtual time) or vm (wall clock).", default="uml", show_default=True)
+@BACKEND
 @option("jobs", "Guests side by side, a CPU each.  [default: all CPUs that this process may use]")
 @option("retry", "How often a trial that fails is run again.  [default: 0]")
 @option("force", "Run what is already sealed, too.", is_flag=True)
@@ -103,7 +104,7 @@ def run(
 
     failed = run_trials(catalogue.root, trials, workers, force, retries or 0)
     try:
-        _print_table(catalogue, selection, seeds=sorted({trial.seed for trial in trials}))
+        _print_table(catalogue, selection, backend, seeds=sorted({trial.seed for trial in trials}))
     except Faults as faults_of_results:
         # A trial failed; that there are no results then is no wonder.
         raise Faults(faults_of_results.faults, Exit.FAILED) from None
@@ -112,29 +113,31 @@ def run(
 
 @cli.command()
 @SELECTION
+@BACKEND
 @option("metric", "A key of metrics.json.  [default: the scenario's first]")
 @click.pass_obj
-def table(catalogue: Catalogue, metric: str | None, **chosen: Any) -> None:
+def table(catalogue: Catalogue, backend: str, metric: str | None, **chosen: Any) -> None:
     """Print the table of the trials that are sealed."""
-    faults: list[Fault] = []
+    faults = list(_backend_fault(backend))
     selection = read_selection(faults, **chosen)
     if faults:
         raise Faults(faults)
-    _print_table(catalogue, selection, metric)
+    _print_table(catalogue, selection, backend, metric)
 
 
 @cli.command()
 @SELECTION
+@BACKEND
 @click.pass_obj
-def figures(catalogue: Catalogue, **chosen: Any) -> None:
+def figures(catalogue: Catalogue, backend: str, **chosen: Any) -> None:
     """Draw the figures of the trials that are sealed, as SVG and PNG."""
-    faults: list[Fault] = []
+    faults = list(_backend_fault(backend))
     selection = read_selection(faults, **chosen)
     if faults:
         raise Faults(faults)
     from pathwarp.present.figures import draw_figures
 
-    scenario, results, folder = _results(catalogue, selection)
+    scenario, results, folder = _results(catalogue, selection, backend)
     for path in draw_figures(scenario, results, folder / "figures"):
         click.echo(shown(path))
 
@@ -189,15 +192,14 @@ def build() -> None:
 
 @build.command()
 @option("variant", "Variants, comma-separated.  [default: all]")
-@option("backend", "uml (virtual time) or vm (wall clock).", default="uml", show_default=True)
+@BACKEND
 @click.pass_obj
 def kernels(catalogue: Catalogue, variant: str | None, backend: str) -> None:
     """Build the variants' kernels that are not up to date."""
     from pathwarp.build.prepare import prepare_kernels
     from pathwarp.load import ALL, load_variants
-    from pathwarp.trial import backend_fault
 
-    faults = list(backend_fault(backend))
+    faults = list(_backend_fault(backend))
     variants = []
     with gather(faults):
         variants = load_variants(catalogue, read_names(variant) or (ALL,))
@@ -207,12 +209,29 @@ def kernels(catalogue: Catalogue, variant: str | None, backend: str) -> None:
 
 
 @build.command()
+@option("variant", "Variants, comma-separated.  [default: mainline]")
+@click.pass_obj
+def vm(catalogue: Catalogue, variant: str | None) -> None:
+    """Prepare all that `vagrant up` needs for the variants' virtual machines."""
+    from pathwarp.build.prepare import ensure
+    from pathwarp.load import load_variants
+
+    ensure(catalogue.root, load_variants(catalogue, read_names(variant) or ("mainline",)), "vm")
+
+
+@build.command()
 @click.pass_obj
 def lab(catalogue: Catalogue) -> None:
     """Build the guests' root file system where it is not up to date."""
     from pathwarp.build.prepare import prepare_lab
 
     prepare_lab(catalogue.root)
+
+
+def _backend_fault(name: str) -> Iterator[Fault]:
+    from pathwarp.trial import backend_fault
+
+    yield from backend_fault(name)
 
 
 def _plan(
@@ -235,6 +254,8 @@ def _plan(
         "seed": read_number("seed", seed, LARGEST_SEED, faults),
     }
     workers = read_number("jobs", jobs, cpus, faults) or cpus
+    if backend == "vm" and jobs and workers > 1:
+        faults.append(Fault("jobs", "a virtual machine has this one for itself", "1"))
     numbers = {name: number for name, number in numbers.items() if number}
     trials = []
     with gather(faults):
@@ -246,7 +267,7 @@ def _plan(
 
 
 def _results(
-    catalogue: Catalogue, selection: dict[str, Any], seeds: Sequence[int] | None = None
+    catalogue: Catalogue, selection: dict[str, Any], backend: str, seeds: Sequence[int] | None = None
 ) -> tuple[Any, Any, Path]:
     """The scenario; the sealed trials selected and, where they are sealed too, the baseline's; their folder."""
     from pathwarp.load import load_experiment
@@ -255,19 +276,23 @@ def _results(
 
     experiment = load_experiment(catalogue, **selection)
     scenario = experiment.scenario
-    name = label(scenario.name, selection["settings"])
+    name = label(scenario.name, selection["settings"], backend)
     variants = list(dict.fromkeys([scenario.baseline, *experiment.variants]))
     results = load_results(catalogue.root / "results", name, variants, list(experiment.workloads), seeds)
     return scenario, results, catalogue.root / "results" / name
 
 
 def _print_table(
-    catalogue: Catalogue, selection: dict[str, Any], metric: str | None = None, seeds: Sequence[int] | None = None
+    catalogue: Catalogue,
+    selection: dict[str, Any],
+    backend: str,
+    metric: str | None = None,
+    seeds: Sequence[int] | None = None,
 ) -> None:
     from pathwarp.present.results import by_headline
     from pathwarp.present.table import render
 
-    scenario, results, folder = _results(catalogue, selection, seeds)
+    scenario, results, folder = _results(catalogue, selection, backend, seeds)
     tables = by_headline(results, (metric,) if metric else scenario.metrics).items()
     click.echo("\n".join(render(part, key, scenario.baseline, shown(folder)) for key, part in tables), nl=False)
 

@@ -38,6 +38,14 @@ def _sha256(file: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
+def _machine(folder: Path) -> dict[str, Any]:
+    """What a virtual machine ran on; nothing without one."""
+    try:
+        return {"machine": json.loads((folder / "logs" / "machine.json").read_text())}
+    except FileNotFoundError:
+        return {}
+
+
 def manifest(
     trial: Trial,
     trial_id: str,
@@ -74,9 +82,10 @@ def manifest(
         "sysctls": guest["sysctls"],
         "qdiscs": guest["qdiscs"],
         "backend": trial.backend,
+        **_machine(folder),
         "time_mode": trial.time_mode,
         "tools": {"python": platform.python_version()},
-        "virtual_s": trial.scenario.duration_ns / 1e9,
+        "virtual_s": trial.virtual_s,
         "wall_s": round(wall_s, 3),
         "attempts": attempts,
         "files": files,

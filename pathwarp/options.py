@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from pathwarp.faults import Fault
-from pathwarp.settings import OPTION, read_settings
+from pathwarp.settings import DEFAULT_BACKEND, OPTION, read_settings
 
 Decorator = Callable[[Callable], Callable]
 
@@ -50,6 +50,9 @@ SELECTION = together(
     ),
     option(TIME, "virtual or real: short for --set time=…  [default: the scenario's, virtual]"),
 )
+
+
+BACKEND = option("backend", "uml (virtual time) or vm (wall clock).", default=DEFAULT_BACKEND, show_default=True)
 
 
 def read_selection(

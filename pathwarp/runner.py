@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from pathwarp import cpus, runfolder
-from pathwarp.backend.settings import GuestSettings
-from pathwarp.backend.uml import describe_status
+from pathwarp.backend.choice import BACKENDS
+from pathwarp.backend.guest import describe_status
 from pathwarp.build import kernel, lab, prepare
 from pathwarp.build.stamp import hash_parts
 from pathwarp.faults import Exit, Fault, Faults, gather
@@ -22,7 +22,8 @@ from pathwarp.progress import Progress
 from pathwarp.trial import Trial
 from pathwarp.worker import Job, Outcome, measure_and_seal, serve
 
-_BOOT_FILES = ("uml.yaml", "uml-start.sh", "decode.sh")
+# What guests of a backend are booted and their logs decoded with, in `vms`.
+_BOOT_FILES = {"uml": ("uml.yaml", "uml-start.sh", "decode.sh"), "vm": ("vm.yaml", "box", "libvirt", "decode.sh")}
 # The signals by which a user or a system asks the engine to end.
 _ENDINGS = (signal.SIGINT, signal.SIGTERM)
 # How long a worker may take to clear away a guest and its files.
@@ -44,18 +45,18 @@ def run_trials(root: Path, trials: Sequence[Trial], jobs: int, force: bool = Fal
 def make_jobs(root: Path, trials: Sequence[Trial], finish: Callable[[Job, Path, float], Any]) -> list[Job]:
     """Prepare what the trials need and return the jobs of running and finishing them; Faults as of `run_trials`."""
     results = root / "results"
-    settings = GuestSettings.of(root)
-    runfolder.check_writable(results, settings.room_bytes)
+    backend = trials[0].backend
+    runfolder.check_writable(results, BACKENDS[backend](root).settings.room_bytes)
     runfolder.sweep(results)
     variants = {trial.variant.name: trial.variant for trial in trials}
-    prepare.ensure(root, list(variants.values()), trials[0].backend)
+    prepare.ensure(root, list(variants.values()), backend)
     faults: list[Fault] = []
     for name in variants:
         with gather(faults):
-            kernel.check_binary(root, name, trials[0].backend)
+            kernel.check_binary(root, name, backend)
     if faults:
         raise Faults(faults, Exit.FAILED)
-    guest = guest_hash(root)
+    guest = guest_hash(root, backend)
     return [_job(root, trial, guest, finish) for trial in trials]
 
 
@@ -69,9 +70,11 @@ def headline(outcome: Outcome) -> str:
     return f"{metric} {'none' if value is None else f'{value:.3f}'}, {outcome.wall_s:.1f} s{tried}"
 
 
-def guest_hash(root: Path) -> str:
+def guest_hash(root: Path, backend: str) -> str:
     """SHA-256 of the code that the guest runs and of how it is booted."""
-    files = [*sorted((root / "pathwarp" / "guest").glob("*.py")), *(root / "vms" / name for name in _BOOT_FILES)]
+    files = sorted((root / "pathwarp" / "guest").glob("*.py"))
+    for path in (root / "vms" / name for name in _BOOT_FILES[backend]):
+        files += sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
     return hash_parts((file.name, file.read_bytes()) for file in files)
 
 
@@ -98,9 +101,9 @@ def _uninterrupted() -> Iterator[None]:
 
 
 class _Worker:
-    """A worker process on a CPU, and the job that it has."""
+    """A worker process, on a CPU of its own if any, and the job that it has."""
 
-    def __init__(self, cpu: int) -> None:
+    def __init__(self, cpu: int | None) -> None:
         context = multiprocessing.get_context("fork")
         self.cpu = cpu
         self.job: Job | None = None
@@ -151,7 +154,8 @@ def _stop_signals() -> Iterator[None]:
 def run_jobs(jobs: Sequence[Job], number: int, report: Callable[[Outcome], None]) -> int:
     """Do the jobs, `number` at a time, and report each attempt as it ends; how many jobs failed.
 
-    More than there are CPUs share them.
+    More than there are CPUs share them. Jobs of a backend whose guests want to be alone are done one by one, those of
+    a variant together.
 
     Raises KeyboardInterrupt once all guests are gone.
     """
@@ -160,7 +164,13 @@ def run_jobs(jobs: Sequence[Job], number: int, report: Callable[[Outcome], None]
     failed = 0
     queue = deque(jobs)
     workers: list[_Worker] = []
-    chosen, claims = cpus.choose(min(number, len(jobs)))
+    chosen: list[int | None] = [None]
+    claims: list[cpus.Cpu] = []
+    if BACKENDS[jobs[0].trial.backend].alone:
+        variants = list(dict.fromkeys(job.trial.variant.name for job in jobs))
+        queue = deque(sorted(jobs, key=lambda job: variants.index(job.trial.variant.name)))
+    else:
+        chosen, claims = cpus.choose(min(number, len(jobs)))
     with _stop_signals():
         try:
             for cpu in chosen:

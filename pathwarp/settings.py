@@ -18,6 +18,7 @@ LABEL_LIMIT = 120
 # Characters of all settings together: more is a mistake.
 TEXT_LIMIT = 10_000
 OPTION = "set"
+DEFAULT_BACKEND = "uml"
 
 
 @dataclass(frozen=True, order=True)
@@ -63,12 +64,14 @@ def apply(settings: Iterable[Setting], file: YamlFile) -> None:
         raise Faults(faults)
 
 
-def label(scenario: str, settings: Iterable[Setting]) -> str:
+def label(scenario: str, settings: Iterable[Setting], backend: str = DEFAULT_BACKEND) -> str:
     """The folder name of the scenario's results: `path-failure`, `path-failure+events.0.fail=interface-down`.
 
-    What is not safe in a file name becomes a dash; a hash of the settings then keeps different ones apart.
+    Another backend than the default one is in it as well, `path-failure+backend=vm`. What is not safe in a file name
+    becomes a dash; a hash of the settings then keeps different ones apart.
     """
-    full = "+".join([scenario, *map(str, settings)])
+    others = [] if backend == DEFAULT_BACKEND else [f"backend={backend}"]
+    full = "+".join([scenario, *map(str, settings), *others])
     safe = re.sub(r"[^A-Za-z0-9._=+-]+", "-", full)
     if safe == full and len(full) <= LABEL_LIMIT:
         return full

@@ -84,13 +84,18 @@ class Trial:
     @cached_property
     def folder(self) -> Path:
         """Where the result goes, relative to the project's folder."""
-        scenario = label(self.scenario.name, self.settings)
+        scenario = label(self.scenario.name, self.settings, self.backend)
         return Path("results", scenario, self.variant.name, self.workload.name, f"seed-{self.seed:03d}")
 
     @property
     def title(self) -> str:
         """Which trial it is, in a line."""
         return f"{self.scenario.name} {self.variant.name} {self.workload.name} seed {self.seed}"
+
+    @property
+    def virtual_s(self) -> float:
+        """How long the emulated experiment lasts."""
+        return self.scenario.duration_ns / 1e9
 
     @property
     def time_mode(self) -> str:

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from pathwarp import runfolder
+from pathwarp.backend.choice import BACKENDS, Backend
 from pathwarp.backend.decode import decode_log
+from pathwarp.backend.guest import GuestFailed, last_lines
 from pathwarp.backend.processes import die_with
-from pathwarp.backend.settings import GuestSettings
-from pathwarp.backend.uml import GuestFailed, Uml, last_lines
 from pathwarp.faults import Faults
 from pathwarp.jsonfile import read_mapping
 from pathwarp.manifest import manifest
@@ -67,8 +67,8 @@ class Outcome:
         return bool(self.reason) and self.job.attempt <= self.job.retries
 
 
-def serve(cpu: int, jobs: Connection, engine: int) -> None:
-    """Perform jobs until there are no more, bound to one CPU; the main function of a worker process.
+def serve(cpu: int | None, jobs: Connection, engine: int) -> None:
+    """Perform jobs until there are no more, bound to one CPU, if any; the main function of a worker process.
 
     Its life is tied to the engine's, which alone hears Ctrl-C, and its guests' lives to its own. A request to end makes
     it clear away what it is at; `engine` is the process that asks.
@@ -77,12 +77,19 @@ def serve(cpu: int, jobs: Connection, engine: int) -> None:
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit())
     die_with(engine)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
-    os.sched_setaffinity(0, {cpu})
-    while (job := jobs.recv()) is not None:
-        jobs.send(perform(job))
+    if cpu is not None:
+        os.sched_setaffinity(0, {cpu})
+    backend = None
+    try:
+        while (job := jobs.recv()) is not None:
+            backend = backend or BACKENDS[job.trial.backend](job.root)
+            jobs.send(perform(job, backend))
+    finally:
+        if backend:
+            backend.close()
 
 
-def perform(job: Job) -> Outcome:
+def perform(job: Job, backend: Backend) -> Outcome:
     """Run one trial and finish it as its job says."""
     started = time.monotonic()
     results = job.root / "results"
@@ -91,7 +98,7 @@ def perform(job: Job) -> Outcome:
             return Outcome(job, 0.0, found=True)
         with runfolder.in_progress(results, job.trial_id) as folder:
             try:
-                emulate(job, folder)
+                emulate(job, folder, backend)
                 result = job.finish(job, folder, started)
                 return Outcome(job, time.monotonic() - started, result)
             except Exception as error:  # noqa: BLE001, whatever it is, this trial fails by it and the others go on
@@ -124,18 +131,15 @@ def _keep(job: Job, folder: Path) -> str:
     return f"see {place.relative_to(job.root)}"
 
 
-def emulate(job: Job, folder: Path) -> None:
+def emulate(job: Job, folder: Path, backend: Backend) -> None:
     """Fill a run folder with a trial's raw files; GuestFailed when the guest doesn't say that it did all of it.
 
     Raises OSError when there is no room for them: a program in the guest that can't write may not say so.
     """
-    trial = job.trial
-    settings = GuestSettings.of(job.root)
-    runfolder.require_room(folder, settings.room_bytes)
+    runfolder.require_room(folder, backend.settings.room_bytes)
     _write_orders(job, folder / "logs")
-    virtual_s = trial.scenario.duration_ns / 1e9
-    Uml(job.root).run(job.kernel, folder, trial.seed, virtual_s, trial.time_mode, settings)
-    runfolder.require_room(folder, settings.room_bytes)
+    backend.run(job.kernel, folder, job.trial)
+    runfolder.require_room(folder, backend.settings.room_bytes)
     try:
         guest = read_mapping(folder / "logs" / "guest.json")
     except ValueError as error:

@@ -15,7 +15,7 @@ FAULT_OPTIONS = {
 
 ROOT = Path(__file__).resolve().parents[1]
 SHORT = Path(__file__).parent / "short"
-FROM_CHECKOUT = ("build", "kernels", "Makefile", "pathwarp", "playbooks", "requirements.txt", "vms")
+FROM_CHECKOUT = ("Vagrantfile", "build", "kernels", "Makefile", "pathwarp", "playbooks", "requirements.txt", "vms")
 
 
 def pytest_addoption(parser):

@@ -4,8 +4,9 @@
 import subprocess
 from pathlib import Path
 
+from pathwarp.backend.guest import GuestFailed
 from pathwarp.backend.processes import dying_with_caller
-from pathwarp.backend.uml import NAMESPACES, GuestFailed
+from pathwarp.backend.uml import NAMESPACES
 from pathwarp.build.lab import lab_root
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`vms/uml.yaml`: how a User Mode Linux guest is started, and when it is given up."""
+"""`vms/uml.yaml` and `vms/vm.yaml`: how guests are started, and when they are given up."""
 
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar, Self
 
 from pydantic import BeforeValidator, Field
 
@@ -11,8 +11,6 @@ from pathwarp.faults import BadValue
 from pathwarp.schema.common import DurationNs, Part, SizeBytes
 from pathwarp.schema.explain import read_model
 from pathwarp.yamlfile import read
-
-FILE = "vms/uml.yaml"
 
 
 def read_instant_ns(value: object) -> int:
@@ -26,31 +24,53 @@ def read_instant_ns(value: object) -> int:
     return int(instant.timestamp()) * 1_000_000_000
 
 
-class Watchdog(Part):
-    """When a guest is killed and its trial fails.
-
-    After `wall_ns` and `wall_per_virtual_second_ns` for each emulated second, by the host's clock; or when it has used
-    `stalled_ns` of CPU time without a single system call.
+class Limits(Part):
+    """When a guest is killed and its trial fails: `wall_ns` and `wall_per_virtual_second_ns` for each emulated second,
+    by the host's clock.
     """
 
     wall_ns: Annotated[DurationNs, Field(alias="wall", gt=0)]
     wall_per_virtual_second_ns: Annotated[DurationNs, Field(alias="wall-per-virtual-second")]
-    stalled_ns: Annotated[DurationNs, Field(alias="stalled", gt=0)]
 
     def wall_s(self, virtual_s: float) -> float:
         """The time by the host's clock that a trial may take which emulates so many seconds."""
         return (self.wall_ns + self.wall_per_virtual_second_ns * virtual_s) / 1e9
 
 
+class Watchdog(Limits):
+    """Also when it has used `stalled_ns` of CPU time without a single system call."""
+
+    stalled_ns: Annotated[DurationNs, Field(alias="stalled", gt=0)]
+
+
 class GuestSettings(Part):
-    """`memory` as the kernel's `mem=` takes it; `room_bytes` are free on the results' disk before and after a trial."""
+    """`room_bytes` are free on the results' disk before and after a trial."""
+
+    FILE: ClassVar[str]
+
+    room_bytes: Annotated[SizeBytes, Field(alias="room")]
+
+    @classmethod
+    def of(cls, root: Path) -> Self:
+        """Read the file of a project; Faults for all that is wrong with it."""
+        return read_model(cls, read(root / cls.FILE, root))
+
+
+class UmlSettings(GuestSettings):
+    """`memory` as the kernel's `mem=` takes it; `start_ns` is the guest's clock at boot, since the epoch."""
+
+    FILE = "vms/uml.yaml"
 
     memory: Annotated[str, Field(pattern=r"^[1-9][0-9]{0,5}[MG]$")]
     start_ns: Annotated[int, BeforeValidator(read_instant_ns), Field(alias="clock-start")]
-    room_bytes: Annotated[SizeBytes, Field(alias="room")]
     watchdog: Watchdog
 
-    @classmethod
-    def of(cls, root: Path) -> "GuestSettings":
-        """Read the file of a project; Faults for all that is wrong with it."""
-        return read_model(cls, read(root / FILE, root))
+
+class VmSettings(GuestSettings):
+    """`memory_mib` of each machine; `boot_ns` is what it gets to answer after power-on."""
+
+    FILE = "vms/vm.yaml"
+
+    memory_mib: Annotated[int, Field(alias="memory", ge=256, le=65536)]
+    boot_ns: Annotated[DurationNs, Field(alias="boot", gt=0)]
+    watchdog: Limits

@@ -13,7 +13,7 @@ from typing import TextIO
 from pathwarp.build.patches import apply_patches, read_series
 from pathwarp.build.recipe import KERNELS, KernelBackend, KernelRecipe, read_kernel_recipe
 from pathwarp.build.stamp import hash_file, hash_parts, publish, read_stamp, work_folder, write_stamp
-from pathwarp.build.tree import Tree, fragments
+from pathwarp.build.tree import Tree, fragments, unneeded
 from pathwarp.faults import Exit, Faults
 from pathwarp.plainfile import read_plain
 
@@ -32,6 +32,11 @@ class Base:
     @property
     def options(self) -> KernelBackend:
         return self.recipe.backends[self.backend]
+
+    @property
+    def binary(self) -> str:
+        """The kernel's file name."""
+        return Path(self.options.binary).name
 
     @property
     def folder(self) -> Path:
@@ -58,10 +63,7 @@ class Base:
         """All that the outcome depends on, apart from the source's exact version and the compiler."""
         chosen = {"method": METHOD, "package": self.recipe.package, "built_at": self.recipe.built_at}
         yield "recipe", json.dumps([chosen, self.backend, self.options.model_dump()], sort_keys=True).encode()
-        settings = fragments(self.root, self.options)
-        if self.options.leave_out:
-            settings.append(self.root / "kernels" / self.options.leave_out)
-        for path in settings:
+        for path in (*fragments(self.root, self.options), *unneeded(self.root, self.options)):
             yield path.relative_to(self.root).as_posix(), without_comments(read_bytes(path, self.root))
         for path in self.patches:
             yield path.relative_to(self.root).as_posix(), read_bytes(path, self.root)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A variant's kernel: what it is made from, whether the one there is still that, and making it.
 
-`build/kernels/VARIANT/BACKEND/` holds the binary (`linux` for uml), `config`, `System.map`, `release.txt` (what
-`uname -r` says) and `build.json` (source, configuration, patches and binary with their SHA-256). It is there whole or
-not at all.
+`build/kernels/VARIANT/BACKEND/` holds the binary (`linux` for uml, `bzImage` for vm), `config`, `System.map`,
+`release.txt` (what `uname -r` says) and `build.json` (source, configuration, patches and binary with their SHA-256). It
+is there whole or not at all.
 """
 
 import shutil
@@ -53,7 +53,7 @@ def read_build(root: Path, variant: str, backend: str = "uml") -> dict:
 
 def check_binary(root: Path, variant: str, backend: str = "uml") -> None:
     """Faults (a build failed) when the kernel there is not the one that its record, and so a trial's id, speaks of."""
-    binary = kernel_dir(root, variant, backend) / find_base(root, backend).options.binary
+    binary = kernel_dir(root, variant, backend) / find_base(root, backend).binary
     where, hint = binary.relative_to(root).as_posix(), "remove its folder and run `make kernels`"
     try:
         found = hash_file(binary)
@@ -92,7 +92,7 @@ def build_kernel(root: Path, variant: ResolvedVariant, backend: str, log: TextIO
             "compiler": _compiler(tree),
             "config_sha256": hash_file(made / "config"),
             "patches": [{"file": patch.relative_to(root).as_posix(), "sha256": hash_file(patch)} for patch in patches],
-            "binary_sha256": hash_file(made / base.options.binary),
+            "binary_sha256": hash_file(made / base.binary),
             "inputs": inputs,
         }
         write_stamp(made / "build.json", stamp)

@@ -15,15 +15,20 @@ from pathlib import Path
 
 import click
 
-from pathwarp.build import kernel, lab
+from pathwarp.build import box, kernel, lab
 from pathwarp.faults import Exit, Fault, Faults, gather
 from pathwarp.schema.variant import ResolvedVariant
 
 ENGINE = Path(__file__).resolve().parents[2]
+# What virtual machines are started and reached with; playbooks/host.yml knows their packages.
+MACHINE_PROGRAMS = ("libvirtd", "qemu-system-x86_64", "ssh", "vagrant", "virsh")
 
 
 def ensure(root: Path, variants: Sequence[ResolvedVariant], backend: str = "uml") -> None:
-    """Prepare the lab root and the variants' kernels; Faults for wrong recipes and series, or for a failed build."""
+    """Prepare the lab root, the variants' kernels and what their guests run on.
+
+    Faults for wrong recipes and series, or for a failed build.
+    """
     _prepare(root, variants, backend, with_lab=True)
 
 
@@ -47,7 +52,8 @@ def _prepare(root: Path, variants: Sequence[ResolvedVariant], backend: str, with
             return
         shutil.rmtree(root / "build" / "work", ignore_errors=True)
         names = [variant.name for variant in variants if not kernel.is_current(root, variant, backend)]
-        _run_playbook(root, ["host", *tags], {"project": str(root), "variants": names, "backend": backend})
+        tags = list(dict.fromkeys(["host", *tags]))
+        _run_playbook(root, tags, {"project": str(root), "variants": names, "backend": backend})
 
 
 def _stale(root: Path, variants: Sequence[ResolvedVariant], backend: str, with_lab: bool) -> list[str]:
@@ -57,6 +63,11 @@ def _stale(root: Path, variants: Sequence[ResolvedVariant], backend: str, with_l
     with gather(faults):
         if with_lab and not lab.is_current(root):
             stale["lab"] = None
+        if with_lab and backend == "vm":
+            if not all(shutil.which(program, path=_path()) for program in MACHINE_PROGRAMS):
+                stale["host"] = None
+            if "lab" in stale or not box.is_current(root):
+                stale["box"] = None
     for variant in variants:
         with gather(faults):
             if not kernel.is_current(root, variant, backend):
@@ -64,6 +75,11 @@ def _stale(root: Path, variants: Sequence[ResolvedVariant], backend: str, with_l
     if faults:
         raise Faults(faults)
     return list(stale)
+
+
+def _path() -> str:
+    """Where programs are: Debian gives ordinary users no /usr/sbin, which has some that they may well run."""
+    return f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin"
 
 
 @contextmanager
@@ -94,6 +110,7 @@ def _run_playbook(root: Path, tags: Sequence[str], variables: dict[str, object])
     environment["ANSIBLE_CONFIG"] = str(ENGINE / "playbooks" / "ansible.cfg")
     environment["ANSIBLE_HOME"] = environment["ANSIBLE_REMOTE_TEMP"] = str(root / "build" / "ansible")
     environment["ANSIBLE_NOCOLOR"] = "true"
+    environment["PATH"] = _path()
     environment["LC_ALL"] = "C.UTF-8"  # Ansible refuses languages that aren't in UTF-8
     command = [sys.executable, "-m", "ansible", "playbook", f"--tags={','.join(tags)}"]
     command += [f"--extra-vars={json.dumps(variables)}", str(ENGINE / "playbooks" / "site.yml")]

@@ -20,14 +20,14 @@ Paths = Annotated[tuple[Annotated[str, Field(pattern=r"^(/[\w.*-]+)+$")], ...], 
 class KernelBackend(Part):
     """How a backend's kernel is made: `arch` as make knows it, the file that make leaves, fragments of configuration.
 
-    `config` are names of files in `kernels/config`, without their ending; a later one wins. `leave_out` names the file
-    in `kernels` with tar's patterns of what is not unpacked.
+    `config` are names of files in `kernels/config`, without their ending; a later one wins. `leave_out` are names of
+    files in `kernels/unneeded`, with tar's patterns of what is not unpacked.
     """
 
     arch: Name
     binary: Line
     config: Annotated[tuple[Name, ...], Field(min_length=1)]
-    leave_out: Annotated[str | None, Field(alias="leave-out", pattern=r"^[\w-]+\.txt$", default=None)]
+    leave_out: Annotated[tuple[Name, ...], Field(alias="leave-out")] = ()
 
 
 class KernelRecipe(Part):

@@ -12,7 +12,7 @@ from typing import TextIO
 
 import click
 
-from pathwarp.build import lab
+from pathwarp.build import box, lab
 from pathwarp.build.base import find_base
 from pathwarp.build.kernel import build_kernel, is_current
 from pathwarp.catalogue import Catalogue
@@ -66,6 +66,15 @@ def kernel(root: Path, backend: str, variant: str) -> None:
 def finish_lab(root: Path, folder: Path) -> None:
     """Take the root file system in FOLDER/root for the lab root."""
     lab.finish(root, folder.resolve())
+    click.echo("built")
+
+
+@steps.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.pass_obj
+def finish_box(root: Path, folder: Path) -> None:
+    """Take the box and the key in FOLDER for the virtual machines' box."""
+    box.finish(root, folder.resolve())
     click.echo("built")
 
 

@@ -43,8 +43,7 @@ class Tree:
         self.folder.mkdir()
         command = ["tar", "--extract", "--use-compress-program=xz --threads=0", f"--file={archive}"]
         command += [f"--directory={self.folder}", "--strip-components=1"]
-        if self.backend.leave_out:
-            command.append(f"--exclude-from={self.root / 'kernels' / self.backend.leave_out}")
+        command += [f"--exclude-from={path}" for path in unneeded(self.root, self.backend)]
         self._run(command)
 
     def copy(self, other: "Tree") -> None:
@@ -117,3 +116,7 @@ class Tree:
 
 def fragments(root: Path, backend: KernelBackend) -> list[Path]:
     return [root / "kernels" / "config" / f"{name}.config" for name in backend.config]
+
+
+def unneeded(root: Path, backend: KernelBackend) -> list[Path]:
+    return [root / "kernels" / "unneeded" / f"{name}.txt" for name in backend.leave_out]

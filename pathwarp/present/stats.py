@@ -4,7 +4,7 @@
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean
+from statistics import fmean, median
 
 CONFIDENCE = 0.95
 
@@ -46,6 +46,22 @@ def mean(values: Sequence[float]) -> Estimate | None:
         return Estimate(centre)
     half = _quantile(len(values)) * math.sqrt(_covariance(values, values) / len(values))
     return Estimate(centre, centre - half, centre + half)
+
+
+def median_of(values: Sequence[float]) -> Estimate | None:
+    """Median and its 95 % interval between two of the values themselves, whatever their distribution (the sign test's).
+
+    Fewer than six values bound nothing. None of no values.
+    """
+    if not values:
+        return None
+    from scipy.special import bdtr
+
+    ordered, n = sorted(values), len(values)
+    # As many as may lie outside on either side: how many of n fall short of the true median is binomial.
+    outside = max((k for k in range(1, n // 2 + 1) if 2 * bdtr(k - 1, n, 0.5) <= 1 - CONFIDENCE), default=0)
+    ends = (ordered[outside - 1], ordered[n - outside]) if outside else (None, None)
+    return Estimate(median(ordered), *ends)
 
 
 def compare(baseline: Mapping[Hashable, float | None], variant: Mapping[Hashable, float | None]) -> Comparison:

@@ -20,7 +20,7 @@ EAT = "[bytearray(b'x' * 2**20) for _ in range(1000)]"
 def sabotage(project, line: str) -> None:
     """Have the guest of seed 1 do something else than its trial."""
     code = f"        if plan['seed'] == 1:\n            import pathlib, subprocess, time\n            {line}\n"
-    project.replace("pathwarp/guest/init.py", CALL, code + CALL)
+    project.replace("pathwarp/guest/trial.py", CALL, code + CALL)
 
 
 def limit(project, key: str, old: str, new: str) -> None:
@@ -72,7 +72,7 @@ def test_a_guest_that_goes_wrong_fails_its_own_trial(project, line, limits, reas
 )
 def test_a_program_that_dies_in_the_guest_voids_the_trial(project, line, reason):
     finish = "    flow.finish(_DRAIN_S)\n"
-    project.replace("pathwarp/guest/init.py", finish, f"    {line}\n{finish}")
+    project.replace("pathwarp/guest/trial.py", finish, f"    {line}\n{finish}")
     status, output, errors = project.call(*RUN, "--runs", "1")
     assert status == 1, output + errors
     assert f"FAILED: {reason}" in output

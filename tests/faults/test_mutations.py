@@ -19,7 +19,7 @@ from mutate import VALUES, mutate_text, replace_file, restore
 from project_folder import ROOT
 
 from pathwarp import runner
-from pathwarp.backend.settings import GuestSettings
+from pathwarp.backend.settings import UmlSettings
 from pathwarp.build import prepare
 from pathwarp.cli import main
 from pathwarp.faults import Exit
@@ -87,7 +87,7 @@ def inputs(tmp_path, monkeypatch) -> Path:
 
     def run_trials(root, trials, *options):
         ready(root, {trial.variant.name: trial.variant for trial in trials}.values(), trials[0].backend, True)
-        GuestSettings.of(root)
+        UmlSettings.of(root)
         assert all(len(trial.id(HASHES)) == 64 for trial in trials[:3])
         return 0
 

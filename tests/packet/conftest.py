@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from timers import Estimate
 
-from pathwarp.backend.settings import GuestSettings
+from pathwarp.backend.settings import UmlSettings
 from pathwarp.measure.metrics import Analysis, analyse
 from pathwarp.runner import run_trials
 from pathwarp.settings import Setting
@@ -53,7 +53,7 @@ class Observation:
 
     @property
     def boot_ns(self) -> int:
-        return GuestSettings.of(ROOT).start_ns
+        return UmlSettings.of(ROOT).start_ns
 
     def estimate(self, path: str) -> Estimate:
         return Estimate.read(next(c for c in self.guest["connections"] if c["path"] == path))

@@ -74,7 +74,7 @@ def test_a_trial_without_its_second_subflow_fails(project):
 
 def test_a_guest_that_fails_does_not_stop_the_others(project):
     call = "        check_kernel(plan)\n"
-    project.replace("pathwarp/guest/init.py", call, f"{call}        assert plan['seed'] != 1\n")
+    project.replace("pathwarp/guest/trial.py", call, f"{call}        assert plan['seed'] != 1\n")
     status, output, _ = project.call(*RUN, "--variant", "tlp-std", "--runs", "2")
     assert status == 1
     assert "seed 1: FAILED: AssertionError" in output

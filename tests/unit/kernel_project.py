@@ -11,7 +11,7 @@ package: linux-source-0.1
 tested: 0.1.2
 built-at: 2026-01-01 00:00:00 UTC
 backends:
-  uml: {arch: um, binary: linux, config: [common, uml], leave-out: unneeded.txt}
+  uml: {arch: um, binary: linux, config: [common, uml], leave-out: [huge]}
   vm: {arch: x86, binary: linux, config: [common]}
 """
 
@@ -53,7 +53,8 @@ def make_project(folder: Path) -> Path:
     (kernels / "base.yaml").write_text(BASE)
     (kernels / "config" / "common.config").write_text("CONFIG_A=y\nCONFIG_B=y\n")
     (kernels / "config" / "uml.config").write_text("# CONFIG_B is not set\n")
-    (kernels / "unneeded.txt").write_text("linux-source-0.1/unneeded/*.c\n")
+    (kernels / "unneeded").mkdir()
+    (kernels / "unneeded" / "huge.txt").write_text("linux-source-0.1/unneeded/*.c\n")
     write_patch(kernels / "patches" / "0001-all.patch", 3)
     write_patch(kernels / "patches" / "0002-only.patch", 9)
     (kernels / "patches" / "series").write_text("# in order\n0001-all.patch\n\n0002-only.patch # uml\n")

@@ -248,6 +248,7 @@ def test_any_setting_is_taken_or_refused(text):
 
 def test_labels_are_safe_and_differ_where_settings_do():
     assert label("cut", ()) == "cut"
+    assert label("cut", (), "vm") == "cut+backend=vm"
     assert label("cut", settings_of("events.0.fail=interface-down")) == "cut+events.0.fail=interface-down"
     odd = [
         label("cut", settings_of(text)) for text in ("a=1 s", "a=1/s", "a=1  s", "a=../1-s", f"a={'x' * 200}", "a=1-s")

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`pathwarp agree`."""
+
+import os
+from typing import Any
+
+import click
+
+from pathwarp.catalogue import Catalogue
+from pathwarp.faults import Exit, Fault, Faults, gather
+from pathwarp.options import SELECTION, option, read_number, read_selection
+
+
+@click.command()
+@SELECTION
+@option("runs", "How many seeds.  [default: 1]")
+@option("seed", "The first seed.  [default: 1]")
+@click.pass_obj
+def agree(catalogue: Catalogue, runs: str | None, seed: str | None, **chosen: Any) -> Exit:
+    """Run the same trials in virtual time, in real time and in virtual machines, and say how far they differ.
+
+    Real time takes as long as it says: twice the trials' duration, one after the other.
+    """
+    from pathwarp.agree import ways
+    from pathwarp.trial import LARGEST_SEED, MOST_RUNS, Request
+
+    faults: list[Fault] = []
+    selection = read_selection(faults, **chosen)
+    numbers = {
+        "runs": read_number("runs", runs, MOST_RUNS, faults) or 1,
+        "seed": read_number("seed", seed, LARGEST_SEED, faults) or 1,
+    }
+    request = Request(catalogue.root, **selection, **numbers, with_baseline=True)
+    with gather(faults):
+        planned = ways.plan(request)
+    if faults:
+        raise Faults(faults)
+    if ways.run(planned, request, len(os.sched_getaffinity(0))):
+        return Exit.FAILED
+    from pathwarp.agree.quantities import quantities
+    from pathwarp.agree.report import machines, render
+    from pathwarp.present.results import by_group
+
+    sealed = {name: ways.results(catalogue.root, trials) for name, trials in planned.items()}
+    groups = {name: by_group(results) for name, results in sealed.items()}
+    metrics = planned[ways.WAYS[0].name][0].scenario.metrics
+    for traffic, variants in groups[ways.WAYS[0].name].items():
+        for variant in variants:
+            found = {name: quantities(group[traffic][variant], metrics) for name, group in groups.items()}
+            click.echo(render(variant, traffic, found))
+    click.echo(machines(sealed[ways.WAYS[-1].name]))
+    return Exit.DONE

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is compared of a trial: the scenario's metrics, the sender's timers, and what the machine itself adds."""
+
+from collections.abc import Hashable, Iterable, Sequence
+
+import numpy as np
+
+from pathwarp.agree.timers import timers
+from pathwarp.jsonfile import read_mapping
+from pathwarp.measure.metrics import analyse
+from pathwarp.present.metric import Metric
+from pathwarp.present.results import TrialResult
+
+_NS_PER_MS = 1_000_000
+
+# Quantity, with its unit, to what it was of (seed, and for some loss event, burst or event) to the value.
+Quantities = dict[str, dict[Hashable, float]]
+
+
+def quantities(trials: Iterable[TrialResult], metrics: Sequence[str]) -> Quantities:
+    """All quantities of the trials of one variant and traffic; what one doesn't have is left out."""
+    found: Quantities = {}
+    for trial in trials:
+        for name, values in _of(trial, metrics):
+            found.setdefault(name, {}).update({(trial.seed, key): value for key, value in values.items()})
+    return found
+
+
+def _of(trial: TrialResult, metrics: Sequence[str]) -> Iterable[tuple[str, dict[Hashable, float]]]:
+    for metric in metrics:
+        values = {event: value for (_, event), value in trial.values(metric).items() if value is not None}
+        yield Metric.of(metric).titled, values
+    analysis = analyse(trial.folder)
+    for name, spans in timers(analysis).items():
+        yield f"timer: {name}, ms", spans
+    bursts = trial.metrics.get("burst_completion_time_ms") or ()
+    whole = [burst for burst in bursts if not burst["affected"] and burst["completion_time_ms"] is not None]
+    yield "other bursts' completion time, ms", {burst["burst"]: burst["completion_time_ms"] for burst in whole}
+    table = analysis.packets
+    for number, path in enumerate(analysis.inputs.paths):
+        flights = (table.arrival_ns - table.time_ns)[(table.path == number) & table.delivered]
+        if len(flights):
+            yield f"machine: transit over {path}, ms", {"median": float(np.median(flights)) / _NS_PER_MS}
+    guest = read_mapping(trial.folder / "logs" / "guest.json")
+    plan = read_mapping(trial.folder / "logs" / "plan.json")
+    pairs = zip(plan["events"], guest["events"], strict=True)
+    late = [done["at_ns"] - guest["flow_start_ns"] - asked["at_ns"] for asked, done in pairs]
+    yield "machine: events late by, ms", {number: late_ns / _NS_PER_MS for number, late_ns in enumerate(late)}

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ways to run a trial, and running the same trials in each of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pathwarp.faults import Fault, Faults, gather
+from pathwarp.present.results import TrialResult, load_results
+from pathwarp.runner import run_trials
+from pathwarp.settings import Setting
+from pathwarp.trial import Request, Trial, plan_trials
+
+
+@dataclass(frozen=True)
+class Way:
+    """`time` is the scenario's key of that name; `alone`: a trial gets the machine for itself."""
+
+    name: str
+    backend: str
+    time: str
+    alone: bool
+
+
+# The first is the one that the others are compared with.
+WAYS = (
+    Way("virtual", "uml", "virtual", alone=False),
+    Way("real UML", "uml", "real", alone=True),
+    Way("VM", "vm", "virtual", alone=True),
+)
+
+
+def plan(request: Request) -> dict[str, list[Trial]]:
+    """The trials of each way, in the same order; Faults for all that is wrong with the input."""
+    faults: list[Fault] = []
+    if any(setting.path == "time" for setting in request.settings):
+        faults.append(Fault("time", "is what this compares", hint="leave it out"))
+    planned = {}
+    with gather(faults):
+        for way in WAYS:
+            # A virtual machine's time is real whatever the scenario says; the default has no place in a folder's name.
+            own = () if way.time == "virtual" else (Setting("time", way.time),)
+            settings = tuple(sorted((*request.settings, *own)))
+            planned[way.name] = plan_trials(replace(request, backend=way.backend, settings=settings))
+    if faults:
+        raise Faults(faults)
+    return planned
+
+
+def results(root: Path, trials: Sequence[Trial]) -> list[TrialResult]:
+    """The sealed results of one way's trials; Faults as of `load_results`."""
+    variants = list(dict.fromkeys(trial.variant.name for trial in trials))
+    traffics = list(dict.fromkeys(trial.workload.name for trial in trials))
+    seeds = sorted({trial.seed for trial in trials})
+    return load_results(root / "results", trials[0].folder.parts[1], variants, traffics, seeds)
+
+
+def run(planned: dict[str, list[Trial]], request: Request, jobs: int) -> int:
+    """Run the trials of each way that are not sealed yet; how many failed. Raises as `run_trials` does."""
+    return sum(run_trials(request.root, planned[way.name], 1 if way.alone else jobs) for way in WAYS)

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The backends there are, by name."""
+
+from pathlib import Path
+from typing import Protocol
+
+from pathwarp.backend.settings import GuestSettings
+from pathwarp.backend.uml import Uml
+from pathwarp.backend.vm import Vm
+from pathwarp.trial import Trial
+
+
+class Backend(Protocol):
+    """Guests of one project folder. `alone`: one at a time, on all CPUs; otherwise side by side, a CPU each."""
+
+    alone: bool
+    settings: GuestSettings
+
+    def __init__(self, root: Path) -> None: ...
+
+    def run(self, kernel: Path, run: Path, trial: Trial) -> None:
+        """Fill a run folder with a trial's raw files; GuestFailed when the guest does not get to its end."""
+
+    def close(self) -> None:
+        """End what is kept from one trial to the next."""
+
+
+BACKENDS: dict[str, type[Backend]] = {"uml": Uml, "vm": Vm}

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Virtual machines in real time: the same guest code on the same lab root, with a variant's kernel on KVM or QEMU."""
+
+from pathlib import Path
+
+from pathwarp.backend.guest import GuestFailed, last_lines, panic
+from pathwarp.backend.machine import Machine, MachineFailed
+from pathwarp.backend.settings import VmSettings
+from pathwarp.trial import Trial
+
+
+class Vm:
+    """The machines of one project folder: one at a time, which does the trials of its variant one after the other.
+
+    Nobody else has logged into it: it is not the one that `vagrant up` gives.
+    """
+
+    # Nothing else of this engine runs meanwhile, and it may use all CPUs.
+    alone = True
+
+    def __init__(self, root: Path) -> None:
+        """Faults for all that is wrong with the settings."""
+        self.root = root
+        self.settings = VmSettings.of(root)
+        self.machine: Machine | None = None
+
+    def run(self, kernel: Path, run: Path, trial: Trial) -> None:
+        """Run a trial in its variant's machine; GuestFailed when it does not get to its end.
+
+        `kernel` must be the folder that the Vagrantfile takes the variant's kernel from. After a failure the next
+        trial gets a new machine.
+        """
+        name = trial.variant.name
+        try:
+            if self.machine is None or self.machine.variant != name:
+                self.close()
+                self.machine = Machine(self.root, name, self.settings)
+            self.machine.run(run, self.settings.watchdog.wall_s(trial.virtual_s))
+        except BaseException as error:
+            self.close()
+            if isinstance(error, MachineFailed):
+                raise GuestFailed(f"{panic(run) or error}{last_lines(run)}") from None
+            raise
+
+    def close(self) -> None:
+        """End the machine; nothing of it is left."""
+        if self.machine is not None:
+            self.machine.close()
+            self.machine = None

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Trials in virtual machines, and machines by hand: what they give, what they leave alone, and what is left of them."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from project_folder import ROOT, left_over, processes_below
+
+from pathwarp.backend.processes import wait_for
+from pathwarp.measure.metrics import analyse
+
+MACHINES = (ROOT / "build").resolve() / "vm"
+RUN = ("run", "--scenario", "silent", "--traffic", "single")
+VM = (*RUN, "--backend", "vm")
+PATIENCE_S = 300
+# What differs from virtual time: a jiffy for the clock's phase, and what the work on a packet takes.
+BOUND_MS = 10
+
+
+def network() -> dict[str, str]:
+    """The host's interfaces, routes and rules, in the words of the tools that show them."""
+    shows = ("ip address", "ip route show table all", "ip rule", "nft list ruleset", "iptables-save", "bridge link")
+    said = {}
+    for show in shows:
+        try:
+            said[show] = subprocess.run(show.split(), capture_output=True, text=True, check=False).stdout
+        except FileNotFoundError:
+            continue
+    lines = said["ip address"].splitlines()
+    # A lifetime counts down by itself.
+    return {**said, "ip address": "\n".join(line for line in lines if "valid_lft" not in line)}
+
+
+def wait_for_trial(process: subprocess.Popen) -> None:
+    """Return once a trial is at work in a machine."""
+    until = time.monotonic() + PATIENCE_S
+    descriptor = os.pidfd_open(process.pid)
+    try:
+        while not any("/opt/pathwarp/machine.py" in line for line in processes_below(MACHINES.parent).values()):
+            assert not wait_for(descriptor, 0.2), process.communicate()
+            assert time.monotonic() < until
+    finally:
+        os.close(descriptor)
+
+
+def emulators() -> list[int]:
+    return [number for number, line in processes_below(MACHINES).items() if line.startswith("/usr/bin/qemu-system")]
+
+
+def assert_nothing_is_left(state: Path) -> None:
+    assert left_over(state) == {}
+    assert not state.exists()
+
+
+@pytest.fixture
+def spans(project):
+    """Folder of a sealed trial -> ms from the failure's first packet to each packet that repeats it, by path."""
+
+    def read(folder: Path) -> dict[str, list[float]]:
+        table = analyse(folder).packets
+        lost = int((~table.delivered).argmax())
+        same = (table.offset == table.offset[lost]) & (table.time_ns > table.time_ns[lost])
+        paths = analyse(folder).inputs.paths
+        return {
+            path: [(int(t) - int(table.time_ns[lost])) / 1e6 for t in table.time_ns[same & (table.path == number)]]
+            for number, path in enumerate(paths)
+        }
+
+    return read
+
+
+def test_a_trial_in_a_machine_is_sealed_and_recovers_as_in_virtual_time(project, spans):
+    before = network()
+    process = project.start(*VM, "--variant", "tlp-mp")
+    wait_for_trial(process)
+    assert network() == before
+    output, errors = process.communicate()
+    assert process.returncode == 0, errors
+    assert network() == before
+    assert_nothing_is_left(MACHINES / "run")
+    assert project.unsealed() == []
+    assert "silent+backend=vm" in output
+    assert project.call(*RUN, "--variant", "tlp-mp")[0] == 0
+    for variant in ("tlp-std", "tlp-mp"):
+        folder = project.root / "results" / "silent+backend=vm" / variant / "single" / "seed-001"
+        manifest = json.loads((folder / "manifest.json").read_text())
+        assert (manifest["backend"], manifest["time_mode"]) == ("vm", "wall-clock")
+        assert manifest["machine"]["accelerator"] in ("kvm", "qemu")
+        assert manifest["kernel"]["release"].endswith(f"-pathwarp-{variant}")
+        real = spans(folder)
+        virtual = spans(project.root / "results" / "silent" / variant / "single" / "seed-001")
+        assert {path: len(times) for path, times in real.items()} == {path: len(t) for path, t in virtual.items()}
+        first = [(real[path][0], virtual[path][0]) for path in real if real[path]]
+        assert first
+        assert all(abs(ours - theirs) <= BOUND_MS for ours, theirs in first)
+    assert project.call("verify", "--scenario", "silent", "--traffic", "single")[0] == 0
+
+
+def test_a_machine_that_is_killed_fails_its_trial_and_not_the_next(project):
+    process = project.start(*VM, "--variant", "tlp-std", "--runs", "2")
+    wait_for_trial(process)
+    (emulator,) = emulators()
+    os.kill(emulator, signal.SIGKILL)
+    output, errors = process.communicate()
+    assert process.returncode == 1
+    assert "the virtual machine is gone: shut off (crashed)" in output + errors
+    assert [folder.name for folder in project.sealed()] == ["seed-002"]
+    assert_nothing_is_left(MACHINES / "run")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_an_engine_that_ends_takes_its_machine_along(project, number):
+    process = project.start(*VM, "--variant", "tlp-std")
+    wait_for_trial(process)
+    process.send_signal(number)
+    process.communicate()
+    assert left_over(MACHINES) == {}
+    assert project.sealed() == []
+
+
+def test_several_jobs_are_refused(project):
+    status, _, errors = project.call(*VM, "--jobs", "2")
+    assert status == 2
+    assert "jobs: a virtual machine has this one for itself" in errors
+
+
+def test_a_machine_by_hand(tmp_path):
+    environment = {
+        **os.environ,
+        "VAGRANT_CWD": str(ROOT),
+        "VAGRANT_DOTFILE_PATH": str(tmp_path / "dotfiles"),
+        "VAGRANT_HOME": str(tmp_path / "home"),
+    }
+
+    def vagrant(*words: str, **more: str) -> str:
+        done = subprocess.run(
+            ["vagrant", *words], env={**environment, **more}, stdin=subprocess.DEVNULL, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    before = network()
+    try:
+        output = vagrant("up", VARIANT="tlp-mp")
+        accelerator = subprocess.run([ROOT / "vms/libvirt/accelerator.sh"], capture_output=True, text=True).stdout
+        assert ("this host offers no KVM" in output) == (accelerator.strip() != "kvm")
+        assert network() == before
+        said = vagrant("ssh", "-c", "uname -r; sysctl net.mptcp; ls pathwarp; sudo id -un")
+        assert said.splitlines()[0].endswith("-pathwarp-tlp-mp")
+        assert "net.mptcp.enabled = 1" in said
+        assert {"scenarios", "topologies", "README.md", "root"} <= set(said.splitlines())
+    finally:
+        vagrant("destroy", "-f")
+    assert network() == before
+    assert_nothing_is_left(MACHINES / "hand")
