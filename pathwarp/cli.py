@@ -148,9 +148,16 @@ def figures(catalogue: Catalogue, backend: str, **chosen: Any) -> None:
 @option("seed", "The first seed.  [default: 1]")
 @option("times", "How often each trial is run again.  [default: 1]")
 @option("jobs", "Guests side by side, a CPU each.  [default: all CPUs that this process may use]")
+@BACKEND
 @click.pass_obj
 def verify(
-    catalogue: Catalogue, runs: str | None, seed: str | None, times: str | None, jobs: str | None, **chosen: Any
+    catalogue: Catalogue,
+    runs: str | None,
+    seed: str | None,
+    times: str | None,
+    jobs: str | None,
+    backend: str,
+    **chosen: Any,
 ) -> Exit:
     """Run sealed trials again, and compare what comes out with them, byte by byte."""
     from pathwarp.trial import MOST_RUNS
@@ -158,7 +165,7 @@ def verify(
     faults: list[Fault] = []
     often = read_number("times", times, MOST_RUNS, faults)
     with gather(faults):
-        trials, workers, _ = _plan(catalogue, runs or "1", seed, jobs, **chosen)
+        trials, workers, _ = _plan(catalogue, runs or "1", seed, jobs, backend, **chosen)
     if faults:
         raise Faults(faults)
     from pathwarp.verify import verify_trials

@@ -22,8 +22,11 @@ from pathwarp.progress import Progress
 from pathwarp.trial import Trial
 from pathwarp.worker import Job, Outcome, measure_and_seal, serve
 
-# What guests of a backend are booted and their logs decoded with, in `vms`.
-_BOOT_FILES = {"uml": ("uml.yaml", "uml-start.sh", "decode.sh"), "vm": ("vm.yaml", "box", "libvirt", "decode.sh")}
+# What guests of a backend are booted and their logs decoded with.
+_BOOT_FILES = {
+    "uml": ("vms/uml.yaml", "vms/uml-start.sh", "vms/decode.sh"),
+    "vm": ("vms/vm.yaml", "vms/box", "vms/libvirt", "vms/decode.sh", "playbooks/box.yml", "Vagrantfile"),
+}
 # The signals by which a user or a system asks the engine to end.
 _ENDINGS = (signal.SIGINT, signal.SIGTERM)
 # How long a worker may take to clear away a guest and its files.
@@ -71,11 +74,12 @@ def headline(outcome: Outcome) -> str:
 
 
 def guest_hash(root: Path, backend: str) -> str:
-    """SHA-256 of the code that the guest runs and of how it is booted."""
+    """SHA-256 of the code that the guest runs, of how it is booted, and of what on."""
     files = sorted((root / "pathwarp" / "guest").glob("*.py"))
-    for path in (root / "vms" / name for name in _BOOT_FILES[backend]):
+    for path in (root / name for name in _BOOT_FILES[backend]):
         files += sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
-    return hash_parts((file.name, file.read_bytes()) for file in files)
+    ground = BACKENDS[backend].ground(root)
+    return hash_parts([("ground", ground.encode()), *((file.name, file.read_bytes()) for file in files)])
 
 
 def _job(root: Path, trial: Trial, guest: str, finish: Callable[[Job, Path, float], Any]) -> Job:

@@ -42,6 +42,8 @@ def plan(request: Request) -> dict[str, list[Trial]]:
             own = () if way.time == "virtual" else (Setting("time", way.time),)
             settings = tuple(sorted((*request.settings, *own)))
             planned[way.name] = plan_trials(replace(request, backend=way.backend, settings=settings))
+    if not faults and planned[WAYS[0].name][0].time_mode != "inf-cpu":
+        faults.append(Fault("time", "the scenario is in real time already", hint="take `time: real` out of its file"))
     if faults:
         raise Faults(faults)
     return planned

@@ -18,6 +18,10 @@ class Backend(Protocol):
 
     def __init__(self, root: Path) -> None: ...
 
+    @staticmethod
+    def ground(root: Path) -> str:
+        """What guests run on here that results may depend on."""
+
     def run(self, kernel: Path, run: Path, trial: Trial) -> None:
         """Fill a run folder with a trial's raw files; GuestFailed when the guest does not get to its end."""
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A virtual machine from power-on to its end, and what is done in it: Vagrant starts it, ssh does the rest."""
 
+import contextlib
 import fcntl
 import io
 import json
@@ -10,27 +11,37 @@ import socket
 import subprocess
 import tarfile
 import time
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
+from typing import Any
+from urllib.parse import quote
 
 from pathwarp.backend.guest import CONSOLE
-from pathwarp.backend.processes import dying_with_caller
-from pathwarp.backend.settings import VmSettings
+from pathwarp.backend.processes import dying_with_caller, end_family
+from pathwarp.backend.settings import SILENCES, VmSettings
 from pathwarp.build.box import HOST, box_folder
+from pathwarp.runfolder import RAW_FOLDERS
 
 _LAST_LINES = 12
 _START_S = 30
 # What short commands may take, such as fetching a trial's files.
 _COMMAND_S = 300
+# How long libvirtd may take to notice that a machine is gone.
+_NOTICE_S = 5
 _RUN = "/run/pathwarp"
 _CODE = "/opt/pathwarp"
-# A machine that is silent for so long is gone. Under software emulation it can be slow to answer.
-_SILENCE_S, _SILENCES = 15, 4
 _LOST = 255  # ssh's own exit status
+_LONGEST_SOCKET = 107  # unix(7)
 
 
 class MachineFailed(Exception):
     """A machine that does not start, does not answer or does not do what it is told."""
+
+
+def accelerator(root: Path) -> str:
+    """What machines run on here: `kvm`, or `qemu` for software emulation."""
+    script = str(root / "vms" / "libvirt" / "accelerator.sh")
+    return subprocess.run([script], capture_output=True, text=True, check=True).stdout.strip()
 
 
 class Machine:
@@ -40,23 +51,25 @@ class Machine:
     its files are in `build/vm/run`; only one process of a checkout has that at a time.
     """
 
-    def __init__(self, root: Path, variant: str, settings: VmSettings) -> None:
-        """Start it and wait until it answers; MachineFailed when it does not."""
+    def __init__(self, root: Path, variant: str, settings: VmSettings, run: Path) -> None:
+        """Start it and wait until it answers; MachineFailed when it does not.
+
+        What it said meanwhile is then in the run folder's console.txt.
+        """
         self.root = root
         self.variant = variant
+        self.settings = settings
         # Without links: the name of libvirtd's socket may not be long.
         self.state = (root / "build").resolve() / "vm" / "run"
-        self.state.parent.mkdir(parents=True, exist_ok=True)
-        self._lock = (self.state.parent / "run.lock").open("w")
         self._libvirtd: subprocess.Popen | None = None
+        self._lock = _take(self.state.with_suffix(".lock"))
         try:
-            # Another run's machine takes its time; two at once would disturb each other.
-            fcntl.flock(self._lock, fcntl.LOCK_EX)
             shutil.rmtree(self.state, ignore_errors=True)
             self._start_libvirtd()
-            self._vagrant_up(settings.boot_ns / 1e9)
+            self._vagrant_up(run)
             self._send(root / "pathwarp" / "guest", ("*.py",), _CODE)
         except BaseException:
+            self._keep_console(run)
             self.close()
             raise
 
@@ -69,20 +82,18 @@ class Machine:
         rooms = "unshare --mount --pid --net --fork --kill-child --mount-proc"
         command = f"sudo {rooms} python3 -B -E -s {_CODE}/machine.py"
         try:
-            self._send(run, ("captures", "logs"), _RUN, f"find {_RUN} -mindepth 1 -delete; ")
+            self._send(run, RAW_FOLDERS, _RUN, f"find {_RUN} -mindepth 1 -delete; ")
             with open(run / CONSOLE, "wb") as stream:
                 self._ssh(command, limit_s, stdin=subprocess.DEVNULL, stdout=stream, stderr=stream)
             self._fetch(run)
         finally:
-            with open(self._console, "rb") as kernel, open(run / CONSOLE, "ab") as stream:
-                kernel.seek(before)
-                shutil.copyfileobj(kernel, stream)
+            self._keep_console(run, before)
         (run / "logs" / "machine.json").write_text(json.dumps(self._describe(), sort_keys=True) + "\n")
 
     def close(self) -> None:
         """End machine and libvirtd, and remove their files."""
         if self._libvirtd is not None:
-            self._libvirtd.kill()
+            end_family(self._libvirtd.pid)
             self._libvirtd.wait()
         shutil.rmtree(self.state, ignore_errors=True)
         self._lock.close()
@@ -96,7 +107,7 @@ class Machine:
         return self.state / "run" / "libvirt" / "libvirt-sock"
 
     def _start_libvirtd(self) -> None:
-        if len(os.fsencode(self._socket)) > 107:
+        if len(os.fsencode(self._socket)) > _LONGEST_SOCKET:
             raise MachineFailed(f"{self._socket} is too long a name for a socket: move the project's folder")
         script = self.root / "vms" / "libvirt" / "start.sh"
         self._libvirtd = subprocess.Popen(
@@ -111,71 +122,68 @@ class Machine:
                 raise MachineFailed(f"libvirtd does not start:{_tail(self.state / 'log' / 'libvirtd.log')}")
             time.sleep(0.05)
 
-    def _vagrant_up(self, limit_s: float) -> None:
+    def _vagrant_up(self, run: Path) -> None:
         environment = {
             **os.environ,
             "VARIANT": self.variant,
             "PATHWARP_VM_STATE": str(self.state),
             "VAGRANT_CWD": str(self.root),
             "VAGRANT_DOTFILE_PATH": str(self.state / "vagrant"),
-            "VAGRANT_HOME": str(self.root / "build" / "vagrant"),
+            "VAGRANT_HOME": str(self.state / "home"),
             "VAGRANT_CHECKPOINT_DISABLE": "1",
         }
-        log = self.state / "vagrant.log"
-        with log.open("wb") as stream:
-            self._call(
-                ["vagrant", "up", "--provider=libvirt"],
-                limit_s + _COMMAND_S,
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=stream,
-                stderr=stream,
-                failed=lambda status: f"vagrant can't start the machine:{_tail(log)}",
-            )
+        command = ["vagrant", "up", "--provider=libvirt", "--no-color"]
+        with open(run / CONSOLE, "wb") as log:
+            streams = {"stdin": subprocess.DEVNULL, "stdout": log, "stderr": log}
+            if _call(command, self.settings.boot_ns / 1e9 + _COMMAND_S, env=environment, **streams):
+                raise MachineFailed("vagrant can't start the machine")
 
-    def _ssh(self, command: str, limit_s: float = _COMMAND_S, **streams: object) -> None:
-        """Run a command of the machine's shell as its user."""
+    def _ssh(self, command: str, limit_s: float = _COMMAND_S, **streams: Any) -> None:
+        """Run a command of the machine's shell as its user; MachineFailed when it fails."""
         box = box_folder(self.root)
+        silence_s = self.settings.silence_ns // 1_000_000_000
         options = {
             "BatchMode": "yes",
+            "ConnectTimeout": silence_s,
             "HostKeyAlias": HOST,
             "IdentitiesOnly": "yes",
-            "IdentityFile": box / "key",
+            "IdentityFile": _quoted(box / "key"),
             "LogLevel": "ERROR",
-            "ServerAliveCountMax": _SILENCES,
-            "ServerAliveInterval": _SILENCE_S,
+            "ServerAliveCountMax": SILENCES,
+            "ServerAliveInterval": silence_s // SILENCES,
             "StrictHostKeyChecking": "yes",
-            "UserKnownHostsFile": box / "known_hosts",
+            "UserKnownHostsFile": _quoted(box / "known_hosts"),
         }
         words = [word for name, value in options.items() for word in ("-o", f"{name}={value}")]
         port = (self.state / f"{self.variant}.port").read_text()
-        self._call(["ssh", "-F", "none", "-p", port, *words, "vagrant@127.0.0.1", command], limit_s, **streams)
-
-    def _call(
-        self, command: Sequence[str], limit_s: float, failed: Callable[[int], str] | None = None, **streams: object
-    ) -> None:
-        """Run a program of the host that ends with this process; MachineFailed when it fails or takes too long."""
-        try:
-            status = subprocess.run(
-                command, timeout=limit_s, preexec_fn=dying_with_caller(), check=False, **streams
-            ).returncode
-        except subprocess.TimeoutExpired:
-            raise MachineFailed(f"the machine was not done after {limit_s:.0f} s of the host's clock") from None
-        except FileNotFoundError as error:
-            raise MachineFailed(f"there is no program {error.filename}") from None
+        with open(self.state / "complaints", "w+") as complaints:
+            streams = {"stderr": complaints, **streams}
+            status = _call(["ssh", "-F", "none", "-p", port, *words, "vagrant@127.0.0.1", command], limit_s, **streams)
         if status:
-            raise MachineFailed((failed or self._loss)(status))
+            raise MachineFailed(f"{self._loss(status)}{_tail(self.state / 'complaints')}")
 
     def _loss(self, status: int) -> str:
         """Why a command in the machine failed."""
-        uri = f"qemu+unix:///system?socket={self._socket}"
+        uri = f"qemu+unix:///system?socket={quote(str(self._socket))}"
         command = ["virsh", "--connect", uri, "domstate", "--reason", f"pathwarp-{self.variant}"]
-        state = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
-        if state.returncode:
-            return f"libvirtd is gone: {state.stderr.strip()}"
-        if not state.stdout.startswith("running"):
-            return f"the virtual machine is gone: {state.stdout.strip()}"
-        return "the virtual machine does not answer" if status == _LOST else f"the guest's program ended with {status}"
+        deadline = time.monotonic() + _NOTICE_S
+        while True:
+            with open(self.state / "domstate", "w+") as said:
+                # In English, whatever the user's language.
+                environment = {**os.environ, "LC_ALL": "C"}
+                streams = {"stdin": subprocess.DEVNULL, "stdout": said, "stderr": said}
+                gone = _call(command, _START_S, env=environment, **streams) != 0
+                said.seek(0)
+                state = said.read().strip()
+            if gone:
+                return f"libvirtd is gone: {state}"
+            if not state.startswith("running"):
+                return f"the virtual machine is gone: {state}"
+            if status != _LOST:
+                return f"a command in the machine ended with {status}"
+            if time.monotonic() > deadline:
+                return "the virtual machine does not answer"
+            time.sleep(0.2)
 
     def _send(self, folder: Path, patterns: Sequence[str], place: str, first: str = "") -> None:
         """Put files and folders below `folder` into a folder of the machine."""
@@ -183,26 +191,81 @@ class Machine:
         with tarfile.open(fileobj=packed, mode="w") as archive:
             for path in sorted(path for pattern in patterns for path in folder.glob(pattern)):
                 archive.add(path, path.relative_to(folder).as_posix())
-        tar = f"sudo sh -c '{first}tar --extract --no-same-owner --directory={place}'"
-        self._ssh(tar, input=packed.getvalue())
+        # The machine's clock is not the host's: its own times for the files.
+        tar = f"sudo sh -c '{first}tar --extract --touch --no-same-owner --directory={place}'"
+        self._ssh(tar, input=packed.getvalue(), stdout=subprocess.DEVNULL)
 
     def _fetch(self, run: Path) -> None:
-        """Bring a trial's raw files into its run folder; nothing gets out of that (PEP 706)."""
+        """Bring a trial's raw files into its run folder."""
         with open(self.state / "fetched.tar", "w+b") as packed:
-            self._ssh(f"sudo tar --create --directory={_RUN} captures logs", stdin=subprocess.DEVNULL, stdout=packed)
+            folders = " ".join(RAW_FOLDERS)
+            self._ssh(f"sudo tar --create --directory={_RUN} {folders}", stdin=subprocess.DEVNULL, stdout=packed)
             packed.seek(0)
             try:
                 with tarfile.open(fileobj=packed, mode="r") as archive:
-                    archive.extractall(run, filter="data")
+                    _unpack(archive, run)
             except tarfile.TarError as error:
                 raise MachineFailed(f"the machine's files can't be unpacked: {error}") from None
 
+    def _keep_console(self, run: Path, since: int = 0) -> None:
+        """Add to the run folder's console.txt what the machine's kernel has said."""
+        with contextlib.suppress(FileNotFoundError), open(self._console, "rb") as kernel:
+            kernel.seek(since)
+            with open(run / CONSOLE, "ab") as stream:
+                shutil.copyfileobj(kernel, stream)
+
     def _describe(self) -> dict[str, str]:
         """What the machine runs on, for the manifest."""
-        accelerator = [str(self.root / "vms" / "libvirt" / "accelerator.sh")]
-        version = ["qemu-system-x86_64", "--version"]
-        said = [subprocess.run(c, capture_output=True, text=True, check=True).stdout for c in (accelerator, version)]
-        return {"accelerator": said[0].strip(), "emulator": said[1].splitlines()[0]}
+        version = subprocess.run(["qemu-system-x86_64", "--version"], capture_output=True, text=True, check=True)
+        return {"accelerator": accelerator(self.root), "emulator": version.stdout.splitlines()[0]}
+
+
+def _take(path: Path) -> io.TextIOWrapper:
+    """Hold a lock file; two runs' machines at once would disturb each other."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lock = path.open("w")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+    except BaseException:
+        lock.close()
+        raise
+    return lock
+
+
+def _call(command: Sequence[str], limit_s: float, **streams: Any) -> int:
+    """Run a program of the host that ends with this process; its exit status.
+
+    MachineFailed when there is none, or it takes too long.
+    """
+    try:
+        return subprocess.run(
+            command, timeout=limit_s, preexec_fn=dying_with_caller(), check=False, **streams
+        ).returncode
+    except subprocess.TimeoutExpired:
+        raise MachineFailed(f"the machine was not done after {limit_s:.0f} s of the host's clock") from None
+    except FileNotFoundError as error:
+        raise MachineFailed(f"there is no program {error.filename}") from None
+
+
+def _unpack(archive: tarfile.TarFile, run: Path) -> None:
+    """Write an archive's folders and plain files below the run folder's; MachineFailed for anything else in it."""
+    for member in archive:
+        path = PurePosixPath(member.name)
+        if path.parts[:1] not in ((name,) for name in RAW_FOLDERS) or ".." in path.parts:
+            raise MachineFailed(f"the machine sent a file that is none of a trial's: {member.name[:80]!r}")
+        if member.isdir():
+            (run / path).mkdir(parents=True, exist_ok=True)
+        elif member.isreg():
+            (run / path).parent.mkdir(parents=True, exist_ok=True)
+            with open(run / path, "wb") as stream:
+                shutil.copyfileobj(archive.extractfile(member), stream)
+        else:
+            raise MachineFailed(f"the machine sent something else than a file: {member.name[:80]!r}")
+
+
+def _quoted(path: Path) -> str:
+    """A path as ssh's options take it, where blanks part words and % begins a token."""
+    return '"' + str(path).replace("%", "%%") + '"'
 
 
 def _answers(path: Path) -> bool:

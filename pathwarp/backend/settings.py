@@ -12,6 +12,9 @@ from pathwarp.schema.common import DurationNs, Part, SizeBytes
 from pathwarp.schema.explain import read_model
 from pathwarp.yamlfile import read
 
+# A machine is asked so often, each second at the most, before its silence counts.
+SILENCES = 4
+
 
 def read_instant_ns(value: object) -> int:
     """`2026-01-01T00:00:00Z` in ns since the epoch."""
@@ -67,10 +70,11 @@ class UmlSettings(GuestSettings):
 
 
 class VmSettings(GuestSettings):
-    """`memory_mib` of each machine; `boot_ns` is what it gets to answer after power-on."""
+    """`memory` of a machine, in MiB; `boot_ns` is what it gets to answer after power-on, `silence_ns` later on."""
 
     FILE = "vms/vm.yaml"
 
-    memory_mib: Annotated[int, Field(alias="memory", ge=256, le=65536)]
+    memory: Annotated[str, Field(pattern=r"^[1-9][0-9]{2,5}M$")]
     boot_ns: Annotated[DurationNs, Field(alias="boot", gt=0)]
+    silence_ns: Annotated[DurationNs, Field(alias="silence", ge=SILENCES * 1_000_000_000)]
     watchdog: Limits

@@ -29,6 +29,11 @@ class Uml:
         self.root = root
         self.settings = UmlSettings.of(root)
 
+    @staticmethod
+    def ground(root: Path) -> str:
+        """Nothing of the host's."""
+        return ""
+
     def command(self, kernel: Path, run: Path, seed: int, time_mode: str) -> list[str]:
         """The guest's command line; `kernel` is a folder with the program `linux`."""
         clock = {

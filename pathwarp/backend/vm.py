@@ -4,7 +4,7 @@
 from pathlib import Path
 
 from pathwarp.backend.guest import GuestFailed, last_lines, panic
-from pathwarp.backend.machine import Machine, MachineFailed
+from pathwarp.backend.machine import Machine, MachineFailed, accelerator
 from pathwarp.backend.settings import VmSettings
 from pathwarp.trial import Trial
 
@@ -24,6 +24,11 @@ class Vm:
         self.settings = VmSettings.of(root)
         self.machine: Machine | None = None
 
+    @staticmethod
+    def ground(root: Path) -> str:
+        """`kvm`, or `qemu` for software emulation."""
+        return accelerator(root)
+
     def run(self, kernel: Path, run: Path, trial: Trial) -> None:
         """Run a trial in its variant's machine; GuestFailed when it does not get to its end.
 
@@ -34,7 +39,7 @@ class Vm:
         try:
             if self.machine is None or self.machine.variant != name:
                 self.close()
-                self.machine = Machine(self.root, name, self.settings)
+                self.machine = Machine(self.root, name, self.settings, run)
             self.machine.run(run, self.settings.watchdog.wall_s(trial.virtual_s))
         except BaseException as error:
             self.close()

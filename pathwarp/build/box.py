@@ -32,11 +32,14 @@ def finish(root: Path, made: Path) -> None:
     """Take the folder `made`, which has box and keys, for the new box; Vagrant's and ssh's lists come to it."""
     inputs = hash_parts(_parts(root))
     place = box_folder(root) / "pathwarp.box"
-    # Vagrant takes numbers for versions, and one that it has already for the same box.
-    box = {"version": f"1.0.{int(inputs[:8], 16)}", "providers": [{"name": "libvirt", "url": place.as_uri()}]}
+    # Vagrant takes numbers for versions, and a box with one that it has already for the same, keys included.
+    keys = hash_parts((name, (made / name).read_bytes()) for name in ("key.pub", "host.pub"))
+    box = {"version": f"1.0.{int(keys[:8], 16)}", "providers": [{"name": "libvirt", "url": place.as_uri()}]}
     (made / "box.json").write_text(json.dumps({"name": "pathwarp", "versions": [box]}, indent=1) + "\n")
     (made / "known_hosts").write_text(f"{HOST} {(made / 'host.pub').read_text()}")
     write_stamp(made / "stamp.json", {"inputs": inputs})
+    # The keys of both sides are in it.
+    made.chmod(0o700)
     publish(root, made, box_folder(root))
 
 

@@ -123,6 +123,28 @@ def test_an_engine_that_ends_takes_its_machine_along(project, number):
     assert project.sealed() == []
 
 
+def test_a_machine_that_falls_silent_fails_its_trial(project):
+    project.replace("vms/vm.yaml", "silence: 1 min", "silence: 12 s")
+    process = project.start(*VM, "--variant", "tlp-std")
+    wait_for_trial(process)
+    (emulator,) = emulators()
+    os.kill(emulator, signal.SIGSTOP)
+    output, _ = process.communicate()
+    assert process.returncode == 1
+    assert "the virtual machine does not answer" in output
+    assert_nothing_is_left(MACHINES / "run")
+
+
+def test_a_machine_that_does_not_start_fails_its_trial(project):
+    project.replace("vms/vm.yaml", "boot: 3 min", "boot: 1 s")
+    status, output, _ = project.call(*VM, "--variant", "tlp-std")
+    assert status == 1
+    assert "vagrant can't start the machine" in output
+    (console,) = (project.root / "results" / ".failed").glob("*/tlp-std/single/seed-001/logs/console.txt")
+    assert "Timed out while waiting for the machine to boot" in console.read_text()
+    assert_nothing_is_left(MACHINES / "run")
+
+
 def test_several_jobs_are_refused(project):
     status, _, errors = project.call(*VM, "--jobs", "2")
     assert status == 2

@@ -3,16 +3,19 @@
 
 require "fileutils"
 require "socket"
+require "uri"
 
 module Pathwarp
   # The folder with all of libvirtd's files, and what runs in it. Pathwarp itself has one for each of its runs.
   class Libvirt
     PATIENCE_S = 30
 
-    attr_reader :state
+    attr_reader :state, :engine
 
-    def initialize(state)
+    # `engine`: it is the engine's, which starts and ends it.
+    def initialize(state, engine: false)
       @state = state
+      @engine = engine
     end
 
     # `kvm` or `qemu`, as libvirt has it.
@@ -25,7 +28,7 @@ module Pathwarp
     end
 
     def uri
-      "qemu+unix:///system?socket=#{socket}"
+      "qemu+unix:///system?socket=#{URI.encode_www_form_component(socket)}"
     end
 
     def running?
@@ -34,31 +37,33 @@ module Pathwarp
       false
     end
 
+    # Start it unless it runs; when this process is over, it goes as well unless there are machines.
     def start
+      @leaving ||= at_exit { stop unless engine } || true
       return if running?
+      raise "libvirtd is gone" if engine
+
       raise "#{socket} is too long a name for a socket" if socket.bytesize > 107
 
-      FileUtils.mkdir_p(state)
-      pid = Process.spawn(File.join(__dir__, "start.sh"), state, pgroup: true)
-      Process.detach(pid)
-      File.write(pid_file, pid.to_s)
-      deadline = Process.clock_gettime(Process::CLOCK_MONOTONIC) + PATIENCE_S
-      until running?
-        raise "libvirtd does not answer; see #{state}/log/libvirtd.log" if Process.clock_gettime(Process::CLOCK_MONOTONIC) > deadline
+      alone do
+        next if running?
 
-        sleep 0.05
+        pid = Process.spawn(File.join(__dir__, "start.sh"), state, pgroup: true)
+        Process.detach(pid)
+        File.write(pid_file, pid.to_s)
+        wait("libvirtd does not answer; see #{state}/log/libvirtd.log") { running? }
       end
     end
 
-    # End it and remove all it had, unless there are machines left.
     def stop
-      return if Dir.glob(File.join(state, "etc/qemu/*.xml")).any?
+      alone do
+        next if Dir.glob(File.join(state, "etc/qemu/*.xml")).any?
 
-      Process.kill("KILL", File.read(pid_file).to_i) if File.exist?(pid_file)
-      sleep 0.05 while running?
-      FileUtils.rm_rf(state)
-    rescue Errno::ESRCH
-      FileUtils.rm_rf(state)
+        # The number may have been given away since this host was started, if nobody answers.
+        Process.kill("KILL", File.read(pid_file).to_i) if running?
+        wait("libvirtd does not end") { !running? }
+        FileUtils.rm_rf(state)
+      end
     end
 
     # The port of this host's loopback interface that leads to a machine's sshd: chosen once.
@@ -75,6 +80,24 @@ module Pathwarp
     end
 
     private
+
+    # One command of Vagrant's at a time.
+    def alone
+      FileUtils.mkdir_p(state)
+      File.open("#{state}.lock", "w") do |lock|
+        lock.flock(File::LOCK_EX)
+        yield
+      end
+    end
+
+    def wait(complaint)
+      deadline = Process.clock_gettime(Process::CLOCK_MONOTONIC) + PATIENCE_S
+      until yield
+        raise complaint if Process.clock_gettime(Process::CLOCK_MONOTONIC) > deadline
+
+        sleep 0.05
+      end
+    end
 
     def pid_file
       File.join(state, "pid")

@@ -11,7 +11,7 @@ state=$1
 here=$(dirname "$0")
 PATH=$PATH:/usr/sbin:/sbin
 user=
-[ "$(id -u)" -eq 0 ] || user='--user --map-root-user'
+[ "$(id -u)" -eq 0 ] || user='--user --map-root-user --map-auto'
 umask 077
 mkdir -p "$state/etc/qemu" "$state/lib" "$state/cache" "$state/log" "$state/run"
 rm -rf "$state/run"/*
@@ -30,6 +30,6 @@ exec unshare $user --mount --pid --fork --kill-child sh -euc '
         mount -o remount,bind,ro /dev/kvm
     fi
     # Not in place of this shell: process 1 has to collect the machines that ended.
-    libvirtd --pid-file /run/libvirtd.pid || exit
+    libvirtd --pid-file /run/libvirtd.pid
     exit
 ' libvirtd "$state" "$("$here/accelerator.sh")" >"$state/log/libvirtd.log" 2>&1 </dev/null
