@@ -14,7 +14,8 @@ CALL = "        perform(plan, report)\n"
 GARBAGE = "json.dumps = lambda *data, **how: '{'; raise KeyError('x')"
 SPIN = "subprocess.Popen([sys.executable, '-c', 'while True: pass']).wait()"
 POLL = "os.environ['X'] = str([os.getpid() for _ in iter(int, 1)])"
-EAT = "[bytearray(b'x' * 2**20) for _ in range(1000)]"
+# In large pieces: in small ones a guest can end up with just enough to read the same pages again and again.
+EAT = "[bytearray(b'x' * 2**23) for _ in range(1000)]"
 
 
 def sabotage(project, line: str) -> None:
