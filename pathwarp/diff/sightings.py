@@ -62,7 +62,7 @@ def collect(inputs: Inputs, connection: Connection, decoded: dict[tuple[str, str
     # Stable: what one capture has at one instant stays in the capture's order.
     order = np.lexsort((table["path"], table["host"], table["time_ns"]))
     table = {name: column[order] for name, column in table.items()}
-    table["flow"] = _flows(table, connection)
+    table["flow"] = _flows(table, connection, inputs.flow_start_ns)
     table["seq"], table["ack"] = _from_isn(table)
     bases = _first_dsns(inputs, connection, decoded)
     own = (table["flow"] >= 0) & (table["flow"] < len(connection.subflows))
@@ -124,7 +124,7 @@ def _spread(values: np.ndarray, of_tcp: np.ndarray, rows: int) -> np.ndarray:
     return spread
 
 
-def _flows(table: dict[str, np.ndarray], connection: Connection) -> np.ndarray:
+def _flows(table: dict[str, np.ndarray], connection: Connection, start_ns: int) -> np.ndarray:
     """Number the connections: the data's subflows, then all others in the order of their first packet."""
     ends = np.stack((table["near"], table["far"]), axis=1)
     known, first, which = np.unique(ends, axis=0, return_index=True, return_inverse=True)
@@ -139,7 +139,11 @@ def _flows(table: dict[str, np.ndarray], connection: Connection) -> np.ndarray:
         elif pair != (0, 0):
             numbers[place] = following
             following += 1
-    return numbers[which.reshape(-1)]
+    flows = numbers[which.reshape(-1)]
+    # Several may have used the same ends, one after the other.
+    for number, flow in enumerate(connection.subflows):
+        flows[(ends == own[number]).all(axis=1) & flow.during(table["time_ns"] + start_ns)] = number
+    return flows
 
 
 def _from_isn(table: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:

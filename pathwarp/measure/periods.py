@@ -1,13 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The periods in which a connection has more than one subflow."""
 
-import numpy as np
-
 from pathwarp.measure.inputs import Inputs
 from pathwarp.measure.mptcp import Subtype
-from pathwarp.measure.subflows import Connection, Decoded, own_signals
-
-FOREVER = np.iinfo(np.int64).max
+from pathwarp.measure.subflows import FOREVER, Connection, Decoded, own_signals
 
 
 def established(

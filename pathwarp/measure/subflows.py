@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The connection that carries the trial's data, and its subflows."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +12,8 @@ from pathwarp.measure.inputs import Inputs
 from pathwarp.measure.mptcp import MptcpColumns, Subtype
 from pathwarp.measure.pcap import Capture
 from pathwarp.measure.tcp import ACK, SYN, Ipv4Columns, TcpColumns
+
+FOREVER = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True)
@@ -28,7 +31,8 @@ class Subflow:
     """A TCP connection between an address of the sender and one of the receiver.
 
     `path` is the path that the sender's address belongs to, `isn` the sequence number of the sender's SYN, `syn_ns`
-    when the first SYN was seen at the sender, `joined` False for the connection's first subflow.
+    when the first SYN was seen at the sender, `joined` False for the connection's first subflow. From `since_ns` until
+    before `until_ns` its addresses and ports are its own: a subflow that joins anew may draw the port of an ended one.
     """
 
     path: str
@@ -37,11 +41,16 @@ class Subflow:
     isn: int
     syn_ns: int
     joined: bool
+    since_ns: int = 0
+    until_ns: int = FOREVER
+
+    def during(self, time_ns: np.ndarray) -> np.ndarray:
+        """Return which instants lie in the subflow's time (bool)."""
+        return (time_ns >= self.since_ns) & (time_ns < self.until_ns)
 
     def rows(self, columns: TcpColumns) -> np.ndarray:
         """Return which segments are the sender's on this subflow (bool)."""
-        ports = (columns.sport == self.sender[1]) & (columns.dport == self.receiver[1])
-        return ports & (columns.src == self.sender[0]) & (columns.dst == self.receiver[0])
+        return _between(columns, self.sender, self.receiver) & self.during(columns.time_ns)
 
 
 @dataclass(frozen=True)
@@ -96,7 +105,7 @@ def handshakes(inputs: Inputs, seen: Decoded) -> list[Subflow]:
     sender, receiver = inputs.ends
     paths = {inputs.address(sender, path): path for path in inputs.paths}
     others = {inputs.address(receiver, path) for path in inputs.paths}
-    columns, found = seen.tcp, {}
+    columns, uses = seen.tcp, {}
     for row in np.flatnonzero(columns.flags & SYN).tolist():
         source = int(columns.src[row]), int(columns.sport[row])
         target = int(columns.dst[row]), int(columns.dport[row])
@@ -104,11 +113,39 @@ def handshakes(inputs: Inputs, seen: Decoded) -> list[Subflow]:
         if not outward and not (source[0] in others and target[0] in paths):
             continue
         ends = (source, target) if outward else (target, source)
-        state = found.setdefault(ends, {"syn_ns": int(columns.time_ns[row]), "joined": False, "isn": None})
-        state["joined"] |= bool(seen.mptcp.subtypes[row] & 1 << Subtype.MP_JOIN)
+        opening = None if columns.flags[row] & ACK else (outward, int(columns.seq[row]))
+        if ends not in uses:
+            uses[ends] = [_Use(int(columns.time_ns[row]), opening)]
+        elif opening and opening != uses[ends][-1].opening:
+            uses[ends].append(_Use(int(columns.time_ns[row]), opening))
+        use = uses[ends][-1]
+        use.joined |= bool(seen.mptcp.subtypes[row] & 1 << Subtype.MP_JOIN)
         if outward:
-            state["isn"] = int(columns.seq[row])
-    return [Subflow(paths[e[0][0]], *e, **state) for e, state in found.items() if state["isn"] is not None]
+            use.isn = int(columns.seq[row])
+    return [flow for ends, own in uses.items() for flow in _flows(paths[ends[0][0]], ends, own)]
+
+
+@dataclass
+class _Use:
+    """A handshake between two ends; `opening` is the direction and the sequence number of its first SYN."""
+
+    syn_ns: int
+    opening: tuple[bool, int] | None
+    joined: bool = False
+    isn: int | None = None
+
+
+def _flows(path: str, ends: tuple[tuple[int, int], ...], uses: list[_Use]) -> Iterator[Subflow]:
+    """Yield the subflows that used the same ends one after the other; one's time ends with the next one's first SYN."""
+    starts = [0, *(use.syn_ns for use in uses[1:])]
+    for use, since_ns, until_ns in zip(uses, starts, [*starts[1:], FOREVER], strict=True):
+        if use.isn is not None:
+            yield Subflow(path, *ends, use.isn, use.syn_ns, use.joined, since_ns, until_ns)
+
+
+def _between(columns: TcpColumns, source: tuple[int, int], target: tuple[int, int]) -> np.ndarray:
+    ports = (columns.sport == source[1]) & (columns.dport == target[1])
+    return ports & (columns.src == source[0]) & (columns.dst == target[0])
 
 
 def payload(flow: Subflow, captures: list[Decoded]) -> int:
@@ -120,7 +157,8 @@ def own_signals(flow: Subflow, seen: Decoded, subtype: Subtype) -> list[tuple[in
     """Return (row, from the sender, position, length) of a subflow's options of one subtype, in the order captured."""
     signals, columns = seen.mptcp.signals, seen.tcp
     found = []
-    for place in np.flatnonzero(signals.subtype == subtype).tolist():
+    own = flow.during(columns.time_ns[signals.segment])
+    for place in np.flatnonzero(own & (signals.subtype == subtype)).tolist():
         row = int(signals.segment[place])
         source = int(columns.src[row]), int(columns.sport[row])
         target = int(columns.dst[row]), int(columns.dport[row])

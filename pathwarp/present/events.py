@@ -201,5 +201,5 @@ def _from_receiver(analysis: Analysis, subflow: int, host: str) -> dict:
     flow = analysis.connection.subflows[subflow]
     tcp = analysis.decoded[host, flow.path].tcp
     ports = (tcp.sport == flow.receiver[1]) & (tcp.dport == flow.sender[1]) & (tcp.payload_len == 0)
-    rows = ports & (tcp.src == flow.receiver[0]) & (tcp.dst == flow.sender[0])
+    rows = ports & (tcp.src == flow.receiver[0]) & (tcp.dst == flow.sender[0]) & flow.during(tcp.time_ns)
     return {name: getattr(tcp, name)[rows] for name in ("time_ns", "ident", "ack")}

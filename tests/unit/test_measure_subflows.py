@@ -5,8 +5,9 @@ import pcap_writer as writer
 import pytest
 from trial_writer import KEYS, TOKEN, TrialWriter, ns
 
+from pathwarp.diff import sightings
 from pathwarp.faults import Faults
-from pathwarp.measure import mptcp, periods, subflows
+from pathwarp.measure import mptcp, packets, periods, subflows
 from pathwarp.measure.inputs import read_inputs
 
 OTHER_KEYS = 11, 12
@@ -109,3 +110,28 @@ def test_other_transport_than_meant_is_named(tmp_path, spoken, meant):
     trial.transport = meant
     with pytest.raises(Faults, match=f"the data's connection is {spoken}, the trial's transport {meant}"):
         find(trial)
+
+
+def test_a_port_that_is_drawn_again_is_another_subflow(tmp_path):
+    trial = open_pair(TrialWriter(tmp_path))
+    trial.send("4g", 200, 400, 300)
+    trial.open("4g", 1000, isn=77_000)
+    trial.send("4g", 1100, 700, 200)
+    inputs = read_inputs(trial.finish())
+    decoded = subflows.load(inputs)
+    connection = subflows.find_connection(inputs, decoded)
+    assert [(flow.path, flow.isn, flow.syn_ns) for flow in connection.subflows] == [
+        ("wlan", 500, ns(0)),
+        ("4g", 2**32 - 10, ns(20)),
+        ("4g", 77_000, ns(1000)),
+    ]
+    assert [flow.until_ns for flow in connection.subflows] == [subflows.FOREVER, ns(1000), subflows.FOREVER]
+    table = packets.collect(inputs, connection, decoded)
+    assert list(zip(table.subflow, table.seq, table.offset, table.length, strict=True)) == [
+        (0, 1, 0, 400),
+        (1, 1, 400, 300),
+        (2, 1, 700, 200),
+    ]
+    assert table.delivered.all()
+    assert periods.established(inputs, connection, decoded) == [(ns(20), periods.FOREVER)]
+    assert set(sightings.collect(inputs, connection, decoded).flow) == {0, 1, 2}
