@@ -4,9 +4,11 @@
 import os
 import select
 import shutil
+import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,7 +33,7 @@ class Project:
             stderr=subprocess.PIPE,
             text=True,
             start_new_session=True,
-            preexec_fn=dying_with_caller(),
+            preexec_fn=_as_from_a_terminal(),
         )
 
     def call(self, *arguments: str, under: tuple[str, ...] = ()) -> tuple[int, str, str]:
@@ -80,6 +82,17 @@ class Project:
         text = file.read_text()
         assert old in text, f"{name} has no {old!r}"
         file.write_text(text.replace(old, new))
+
+
+def _as_from_a_terminal() -> Callable[[], None]:
+    """What the command has to call first: it hears Ctrl-C, also when the tests run unheard, and ends with them."""
+    die = dying_with_caller()
+
+    def prepare() -> None:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        die()
+
+    return prepare
 
 
 def processes_below(folder: Path) -> dict[int, str]:
