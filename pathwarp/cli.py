@@ -12,7 +12,7 @@ import click
 
 from pathwarp.catalogue import KINDS, Catalogue
 from pathwarp.faults import Exit, Fault, Faults, gather
-from pathwarp.options import BACKEND, SELECTION, option, read_names, read_number, read_selection, shown
+from pathwarp.options import BACKEND, SELECTION, option, read_number, read_selection, shown
 from pathwarp.oserrors import describe
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -39,6 +39,7 @@ class LazyGroup(click.Group):
 @click.group(
     cls=LazyGroup,
     lazy={
+        "build": ("pathwarp.build.commands", "build"),
         "traffic": ("pathwarp.traffic.commands", "traffic"),
         "mobility": ("pathwarp.mobility.commands", "mobility"),
         "diff": ("pathwarp.diff.command", "diff"),
@@ -190,49 +191,6 @@ def check_results(catalogue: Catalogue, scenario: str | None) -> Exit:
     if bad:
         click.echo("what is damaged can't be mended: remove these folders and run the trials again", err=True)
     return Exit.FAILED if bad else Exit.DONE
-
-
-@cli.group()
-def build() -> None:
-    """Build what trials need; `run` does it by itself."""
-
-
-@build.command()
-@option("variant", "Variants, comma-separated.  [default: all]")
-@BACKEND
-@click.pass_obj
-def kernels(catalogue: Catalogue, variant: str | None, backend: str) -> None:
-    """Build the variants' kernels that are not up to date."""
-    from pathwarp.build.prepare import prepare_kernels
-    from pathwarp.load import ALL, load_variants
-
-    faults = list(_backend_fault(backend))
-    variants = []
-    with gather(faults):
-        variants = load_variants(catalogue, read_names(variant) or (ALL,))
-    if faults:
-        raise Faults(faults)
-    prepare_kernels(catalogue.root, variants, backend)
-
-
-@build.command()
-@option("variant", "Variants, comma-separated.  [default: mainline]")
-@click.pass_obj
-def vm(catalogue: Catalogue, variant: str | None) -> None:
-    """Prepare all that `vagrant up` needs for the variants' virtual machines."""
-    from pathwarp.build.prepare import ensure
-    from pathwarp.load import load_variants
-
-    ensure(catalogue.root, load_variants(catalogue, read_names(variant) or ("mainline",)), "vm")
-
-
-@build.command()
-@click.pass_obj
-def lab(catalogue: Catalogue) -> None:
-    """Build the guests' root file system where it is not up to date."""
-    from pathwarp.build.prepare import prepare_lab
-
-    prepare_lab(catalogue.root)
 
 
 def _backend_fault(name: str) -> Iterator[Fault]:

@@ -5,13 +5,11 @@ from collections.abc import Hashable, Iterable, Sequence
 
 import numpy as np
 
-from pathwarp.agree.timers import timers
+from pathwarp.agree.timers import NS_PER_MS, timers
 from pathwarp.jsonfile import read_mapping
 from pathwarp.measure.metrics import analyse
 from pathwarp.present.metric import Metric
 from pathwarp.present.results import TrialResult
-
-_NS_PER_MS = 1_000_000
 
 # Quantity, with its unit, to what it was of (seed, and for some loss event, burst or event) to the value.
 Quantities = dict[str, dict[Hashable, float]]
@@ -40,9 +38,9 @@ def _of(trial: TrialResult, metrics: Sequence[str]) -> Iterable[tuple[str, dict[
     for number, path in enumerate(analysis.inputs.paths):
         flights = (table.arrival_ns - table.time_ns)[(table.path == number) & table.delivered]
         if len(flights):
-            yield f"machine: transit over {path}, ms", {"median": float(np.median(flights)) / _NS_PER_MS}
+            yield f"machine: transit over {path}, ms", {"median": float(np.median(flights)) / NS_PER_MS}
     guest = read_mapping(trial.folder / "logs" / "guest.json")
     plan = read_mapping(trial.folder / "logs" / "plan.json")
     pairs = zip(plan["events"], guest["events"], strict=True)
     late = [done["at_ns"] - guest["flow_start_ns"] - asked["at_ns"] for asked, done in pairs]
-    yield "machine: events late by, ms", {number: late_ns / _NS_PER_MS for number, late_ns in enumerate(late)}
+    yield "machine: events late by, ms", {number: late_ns / NS_PER_MS for number, late_ns in enumerate(late)}

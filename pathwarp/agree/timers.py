@@ -5,11 +5,11 @@ import numpy as np
 
 from pathwarp.measure.inputs import Failure
 from pathwarp.measure.metrics import Analysis
+from pathwarp.measure.reinjections import NEVER
 
-_NS_PER_MS = 1_000_000
+NS_PER_MS = 1_000_000
 # A packet that a failure takes was sent before it, or at most so long.
-_UNDER_WAY_NS = 1_000 * _NS_PER_MS
-_NEVER = np.iinfo(np.int64).max
+_UNDER_WAY_NS = 1_000 * NS_PER_MS
 
 
 def timers(analysis: Analysis) -> dict[str, dict[int, float]]:
@@ -20,13 +20,13 @@ def timers(analysis: Analysis) -> dict[str, dict[int, float]]:
     found: dict[str, dict[int, float]] = {}
     for number, failure in enumerate(analysis.inputs.failures):
         for name, span_ns in _spans(analysis, failure).items():
-            found.setdefault(name, {})[number] = span_ns / _NS_PER_MS
+            found.setdefault(name, {})[number] = span_ns / NS_PER_MS
     return found
 
 
 def _spans(analysis: Analysis, failure: Failure) -> dict[str, int]:
     table, resent = analysis.packets, analysis.resent
-    until_ns = failure.until_ns or _NEVER
+    until_ns = failure.until_ns or NEVER
     in_time = (table.time_ns >= failure.at_ns - _UNDER_WAY_NS) & (table.time_ns < until_ns)
     taken = in_time & (table.path == analysis.inputs.paths.index(failure.path)) & ~table.delivered & (resent.new > 0)
     if not taken.any():

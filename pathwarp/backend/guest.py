@@ -28,8 +28,12 @@ def describe_status(status: int) -> str:
 
 def last_lines(run: Path) -> str:
     """The end of the guest's console, indented, for messages."""
-    lines = console(run).splitlines()[-_LINES:]
-    return "".join(f"\n    | {line}" for line in lines)
+    return tail(run / CONSOLE)
+
+
+def tail(log: Path) -> str:
+    """The last lines of a log, indented, for messages."""
+    return "".join(f"\n    | {line}" for line in _end(log).splitlines()[-_LINES:])
 
 
 def panic(run: Path) -> str:
@@ -40,8 +44,12 @@ def panic(run: Path) -> str:
 
 def console(run: Path) -> str:
     """The end of the guest's console in a run folder; empty when it can't be read."""
+    return _end(run / CONSOLE)
+
+
+def _end(log: Path) -> str:
     try:
-        with open(run / CONSOLE, "rb") as stream:
+        with open(log, "rb") as stream:
             size = os.fstat(stream.fileno()).st_size
             stream.seek(max(0, size - _BYTES))
             return stream.read().decode(errors="replace")

@@ -16,13 +16,12 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import quote
 
-from pathwarp.backend.guest import CONSOLE
+from pathwarp.backend.guest import CONSOLE, tail
 from pathwarp.backend.processes import dying_with_caller, end_family
 from pathwarp.backend.settings import SILENCES, VmSettings
 from pathwarp.build.box import HOST, box_folder
 from pathwarp.runfolder import RAW_FOLDERS
 
-_LAST_LINES = 12
 _START_S = 30
 # What short commands may take, such as fetching a trial's files.
 _COMMAND_S = 300
@@ -119,7 +118,7 @@ class Machine:
         deadline = time.monotonic() + _START_S
         while not _answers(self._socket):
             if self._libvirtd.poll() is not None or time.monotonic() > deadline:
-                raise MachineFailed(f"libvirtd does not start:{_tail(self.state / 'log' / 'libvirtd.log')}")
+                raise MachineFailed(f"libvirtd does not start:{tail(self.state / 'log' / 'libvirtd.log')}")
             time.sleep(0.05)
 
     def _vagrant_up(self, run: Path) -> None:
@@ -160,7 +159,7 @@ class Machine:
             streams = {"stderr": complaints, **streams}
             status = _call(["ssh", "-F", "none", "-p", port, *words, "vagrant@127.0.0.1", command], limit_s, **streams)
         if status:
-            raise MachineFailed(f"{self._loss(status)}{_tail(self.state / 'complaints')}")
+            raise MachineFailed(f"{self._loss(status)}{tail(self.state / 'complaints')}")
 
     def _loss(self, status: int) -> str:
         """Why a command in the machine failed."""
@@ -271,12 +270,3 @@ def _quoted(path: Path) -> str:
 def _answers(path: Path) -> bool:
     with socket.socket(socket.AF_UNIX) as handle:
         return handle.connect_ex(str(path)) == 0
-
-
-def _tail(log: Path) -> str:
-    """The last lines of a log, indented, for messages."""
-    try:
-        lines = log.read_text(errors="replace").splitlines()
-    except OSError:
-        lines = []
-    return "".join(f"\n    | {line}" for line in lines[-_LAST_LINES:])

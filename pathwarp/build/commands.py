@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`pathwarp build`."""
+
+import click
+
+from pathwarp.catalogue import Catalogue
+from pathwarp.faults import Faults, gather
+from pathwarp.load import ALL, load_variants
+from pathwarp.options import BACKEND, option, read_names
+from pathwarp.trial import backend_fault
+
+
+@click.group()
+def build() -> None:
+    """Build what trials need; `run` does it by itself."""
+
+
+@build.command()
+@option("variant", "Variants, comma-separated.  [default: all]")
+@BACKEND
+@click.pass_obj
+def kernels(catalogue: Catalogue, variant: str | None, backend: str) -> None:
+    """Build the variants' kernels that are not up to date."""
+    from pathwarp.build.prepare import prepare_kernels
+
+    faults = list(backend_fault(backend))
+    variants = []
+    with gather(faults):
+        variants = load_variants(catalogue, read_names(variant) or (ALL,))
+    if faults:
+        raise Faults(faults)
+    prepare_kernels(catalogue.root, variants, backend)
+
+
+@build.command()
+@option("variant", "Variants, comma-separated.  [default: mainline]")
+@click.pass_obj
+def vm(catalogue: Catalogue, variant: str | None) -> None:
+    """Prepare all that `vagrant up` needs for the variants' virtual machines."""
+    from pathwarp.build.prepare import ensure
+
+    ensure(catalogue.root, load_variants(catalogue, read_names(variant) or ("mainline",)), "vm")
+
+
+@build.command()
+@click.pass_obj
+def lab(catalogue: Catalogue) -> None:
+    """Build the guests' root file system where it is not up to date."""
+    from pathwarp.build.prepare import prepare_lab
+
+    prepare_lab(catalogue.root)
