@@ -11,8 +11,8 @@ from statistics import median
 
 import click
 
+from pathwarp.base.complaints import Exit, Fault, Faults, gather
 from pathwarp.catalogue import Catalogue
-from pathwarp.faults import Exit, Fault, Faults, gather
 from pathwarp.options import option, read_names, read_number
 from pathwarp.progress import Progress
 from pathwarp.runner import make_jobs, run_jobs

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from pathwarp.faults import Fault, Faults, gather
+from pathwarp.base.complaints import Fault, Faults, gather
 
 # A name can never leave its folder, and is safe in a path, a Make variable and a kernel release.
 NAME = r"[a-z0-9][a-z0-9-]*"
@@ -87,7 +87,7 @@ class Catalogue:
 
     def titles(self, kind: Kind, faults: list[Fault]) -> dict[str, str]:
         """Name to title line; files without one, or named wrong, go to `faults`."""
-        from pathwarp.yamlfile import read
+        from pathwarp.base.yamlfile import read
 
         titles = {}
         named = self.files(kind)

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pathwarp.base.complaints import Exit, Fault, Faults
+from pathwarp.base.jsonfile import read_mapping
 from pathwarp.build.stamp import hash_file
 from pathwarp.catalogue import suggest
-from pathwarp.faults import Exit, Fault, Faults
-from pathwarp.jsonfile import read_mapping
 from pathwarp.manifest import METRICS, own_hash
 from pathwarp.runfolder import MANIFEST
 

@@ -7,10 +7,10 @@ wrong type or unit is left to the models.
 
 from collections.abc import Callable, Iterator
 
+from pathwarp.base.complaints import Fault
+from pathwarp.base.units import parse_duration_ns
+from pathwarp.base.yamlfile import Place, YamlFile
 from pathwarp.catalogue import TOPOLOGY, VARIANT, WORKLOAD, Catalogue, is_name, suggest
-from pathwarp.faults import Fault
-from pathwarp.units import parse_duration_ns
-from pathwarp.yamlfile import Place, YamlFile
 
 
 def scenario_faults(file: YamlFile, topology: YamlFile | None, catalogue: Catalogue) -> Iterator[Fault]:

@@ -10,10 +10,10 @@ from typing import Any
 
 import click
 
+from pathwarp.base.complaints import Exit, Fault, Faults, gather
+from pathwarp.base.oserrors import describe
 from pathwarp.catalogue import KINDS, Catalogue
-from pathwarp.faults import Exit, Fault, Faults, gather
 from pathwarp.options import BACKEND, SELECTION, option, read_number, read_selection, shown
-from pathwarp.oserrors import describe
 
 ROOT = Path(__file__).resolve().parents[1]
 MOST_RETRIES = 100

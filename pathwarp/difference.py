@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pathwarp.faults import Faults
+from pathwarp.base.complaints import Faults
 from pathwarp.measure import pcap, tcp
 
 # The two sides, as they are called in every message.

@@ -9,9 +9,10 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from pathwarp import settings as options
+from pathwarp.base.complaints import Fault, Faults, gather
+from pathwarp.base.yamlfile import YamlFile, read
 from pathwarp.catalogue import MOBILITY, SCENARIO, TOPOLOGY, VARIANT, WORKLOAD, Catalogue, Kind, suggest
 from pathwarp.checks import scenario_faults
-from pathwarp.faults import Fault, Faults, gather
 from pathwarp.links.files import missing
 from pathwarp.schema.common import PinnedSysctls
 from pathwarp.schema.explain import read_model
@@ -21,7 +22,6 @@ from pathwarp.schema.topology import Topology
 from pathwarp.schema.variant import ResolvedVariant, Variant, resolve
 from pathwarp.schema.workload import KINDS, Workload
 from pathwarp.settings import Setting
-from pathwarp.yamlfile import YamlFile, read
 
 ALL = "all"
 PINNED = "vms/sysctls.yaml"

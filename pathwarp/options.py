@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from pathwarp.faults import Fault
+from pathwarp.base.complaints import Fault
 from pathwarp.settings import DEFAULT_BACKEND, OPTION, read_settings
 
 Decorator = Callable[[Callable], Callable]

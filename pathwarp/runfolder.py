@@ -19,9 +19,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from pathwarp.faults import Faults
-from pathwarp.jsonfile import read_mapping
-from pathwarp.oserrors import advice
+from pathwarp.base.complaints import Faults
+from pathwarp.base.jsonfile import read_mapping
+from pathwarp.base.oserrors import advice
 
 MANIFEST = "manifest.json"
 RAW_FOLDERS = ("captures", "logs")

@@ -9,7 +9,7 @@ several have a say, a failure goes before an event's change, that before the tra
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
-from pathwarp.faults import Fault, Faults
+from pathwarp.base.complaints import Fault, Faults
 from pathwarp.links.course import Course
 from pathwarp.links.files import Courses
 from pathwarp.schema.scenario import MOST_EVENTS, TRACE_END, Event, Scenario

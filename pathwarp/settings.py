@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from pathwarp.base.complaints import Fault, Faults, gather
+from pathwarp.base.yamlfile import YamlFile, value
 from pathwarp.catalogue import suggest
-from pathwarp.faults import Fault, Faults, gather
-from pathwarp.yamlfile import YamlFile, value
 
 # Characters of a folder's name, of which file systems take 255.
 LABEL_LIMIT = 120

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
+from pathwarp.base.complaints import Fault, Faults, gather
 from pathwarp.catalogue import Catalogue
-from pathwarp.faults import Fault, Faults, gather
 from pathwarp.links.files import Followed, follow
 from pathwarp.load import Experiment, load_experiment, trace_path
 from pathwarp.schedule import plan_events

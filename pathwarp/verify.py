@@ -10,9 +10,9 @@ from typing import Any
 import click
 
 from pathwarp import runfolder
+from pathwarp.base.complaints import Fault, Faults
+from pathwarp.base.jsonfile import read_mapping
 from pathwarp.changes import changed_inputs
-from pathwarp.faults import Fault, Faults
-from pathwarp.jsonfile import read_mapping
 from pathwarp.manifest import file_hashes, one_hash, own_hash
 from pathwarp.progress import Progress
 from pathwarp.runner import make_jobs, run_jobs

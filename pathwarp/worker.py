@@ -18,10 +18,10 @@ from pathwarp.backend.choice import BACKENDS, Backend
 from pathwarp.backend.decode import decode_log
 from pathwarp.backend.guest import GuestFailed, last_lines
 from pathwarp.backend.processes import die_with
-from pathwarp.faults import Faults
-from pathwarp.jsonfile import read_mapping
+from pathwarp.base.complaints import Faults
+from pathwarp.base.jsonfile import read_mapping
+from pathwarp.base.oserrors import describe
 from pathwarp.manifest import manifest
-from pathwarp.oserrors import describe
 from pathwarp.trial import Trial
 
 

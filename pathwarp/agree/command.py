@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
+from pathwarp.base.complaints import Exit, Fault, Faults, gather
 from pathwarp.catalogue import Catalogue
-from pathwarp.faults import Exit, Fault, Faults, gather
 from pathwarp.options import SELECTION, option, read_number, read_selection
 
 

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable, Sequence
 import numpy as np
 
 from pathwarp.agree.timers import NS_PER_MS, timers
-from pathwarp.jsonfile import read_mapping
+from pathwarp.base.jsonfile import read_mapping
 from pathwarp.measure.metrics import analyse
 from pathwarp.present.metric import Metric
 from pathwarp.present.results import TrialResult

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pathwarp.faults import Fault, Faults, gather
+from pathwarp.base.complaints import Fault, Faults, gather
 from pathwarp.present.results import TrialResult, load_results
 from pathwarp.runner import run_trials
 from pathwarp.settings import Setting

@@ -7,10 +7,10 @@ from typing import Annotated, ClassVar, Self
 
 from pydantic import BeforeValidator, Field
 
-from pathwarp.faults import BadValue
+from pathwarp.base.complaints import BadValue
+from pathwarp.base.yamlfile import read
 from pathwarp.schema.common import DurationNs, Part, SizeBytes
 from pathwarp.schema.explain import read_model
-from pathwarp.yamlfile import read
 
 # A machine is asked so often, each second at the most, before its silence counts.
 SILENCES = 4

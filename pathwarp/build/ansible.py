@@ -13,7 +13,7 @@ from pathlib import Path
 
 import click
 
-from pathwarp.faults import Exit, Faults
+from pathwarp.base.complaints import Exit, Faults
 
 # A task that takes longer than this is worth a line.
 PATIENCE_S = 1.0

@@ -3,8 +3,8 @@
 
 import click
 
+from pathwarp.base.complaints import Faults, gather
 from pathwarp.catalogue import Catalogue
-from pathwarp.faults import Faults, gather
 from pathwarp.load import ALL, load_variants
 from pathwarp.options import BACKEND, option, read_names
 from pathwarp.trial import backend_fault

@@ -8,7 +8,7 @@ measure something else.
 import re
 from pathlib import Path
 
-from pathwarp.faults import Exit, Fault, Faults
+from pathwarp.base.complaints import Exit, Fault, Faults
 
 LINE = re.compile(r"(?:# )?(CONFIG_\w+)(?:=(.+)| is not set)")
 OFF = "n"

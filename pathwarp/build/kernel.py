@@ -10,12 +10,12 @@ import shutil
 from pathlib import Path
 from typing import TextIO
 
+from pathwarp.base.complaints import Exit, Faults
 from pathwarp.build.base import Base, find_base, read_bytes
 from pathwarp.build.kconfig import check_config
 from pathwarp.build.patches import apply_patches
 from pathwarp.build.stamp import hash_file, hash_parts, publish, read_stamp, work_folder, write_stamp
 from pathwarp.build.tree import Tree, fragments
-from pathwarp.faults import Exit, Faults
 from pathwarp.schema.variant import ResolvedVariant
 
 FORMAT = 1

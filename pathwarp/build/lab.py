@@ -10,9 +10,9 @@ import os
 import subprocess
 from pathlib import Path
 
+from pathwarp.base.complaints import Exit, Fault, Faults
 from pathwarp.build.recipe import LAB, LabRecipe, read_lab_recipe
 from pathwarp.build.stamp import hash_parts, publish, read_stamp, write_stamp
-from pathwarp.faults import Exit, Fault, Faults
 
 FORMAT = 1
 METHOD = 1  # as in pathwarp.build.base

@@ -7,8 +7,8 @@ import subprocess
 from pathlib import Path
 from typing import TextIO
 
-from pathwarp.faults import Exit, Fault, Faults
-from pathwarp.plainfile import read_plain
+from pathwarp.base.complaints import Exit, Fault, Faults
+from pathwarp.base.plainfile import read_plain
 
 SERIES = "series"
 # How many lines of a hunk's context may differ: patch's own default, said here because it decides what still applies.

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import click
 
+from pathwarp.base.complaints import Exit, Fault, Faults, gather
 from pathwarp.build import box, kernel, lab
-from pathwarp.faults import Exit, Fault, Faults, gather
 from pathwarp.schema.variant import ResolvedVariant
 
 ENGINE = Path(__file__).resolve().parents[2]

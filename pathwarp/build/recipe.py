@@ -6,9 +6,9 @@ from typing import Annotated
 
 from pydantic import Field
 
+from pathwarp.base.yamlfile import read
 from pathwarp.schema.common import Line, Name, Part
 from pathwarp.schema.explain import read_model
-from pathwarp.yamlfile import read
 
 KERNELS = "kernels/base.yaml"
 LAB = "vms/lab.yaml"

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from pathwarp.jsonfile import read_mapping
+from pathwarp.base.jsonfile import read_mapping
 
 
 def hash_parts(parts: Iterable[tuple[str, bytes]]) -> str:

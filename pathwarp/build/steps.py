@@ -12,11 +12,11 @@ from typing import TextIO
 
 import click
 
+from pathwarp.base.complaints import Exit, Faults
 from pathwarp.build import box, lab
 from pathwarp.build.base import find_base
 from pathwarp.build.kernel import build_kernel, is_current
 from pathwarp.catalogue import Catalogue
-from pathwarp.faults import Exit, Faults
 from pathwarp.load import load_variant
 
 ROOT = Path(__file__).resolve().parents[2]

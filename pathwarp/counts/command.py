@@ -5,8 +5,8 @@ from pathlib import Path
 
 import click
 
+from pathwarp.base.complaints import Exit
 from pathwarp.catalogue import Catalogue
-from pathwarp.faults import Exit
 from pathwarp.options import shown
 
 

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pathwarp.base.complaints import Exit, Faults
 from pathwarp.build.lab import lab_root
-from pathwarp.faults import Exit, Faults
 from pathwarp.measure import pcap
 
 _MAGIC_NS = bytes.fromhex("4d3cb2a1")

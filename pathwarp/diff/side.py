@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from pathwarp.base.complaints import Fault, Faults
 from pathwarp.diff.sightings import Sightings, collect
-from pathwarp.faults import Fault, Faults
 from pathwarp.measure.inputs import counter_changes
 from pathwarp.measure.metrics import Analysis, analyse
 

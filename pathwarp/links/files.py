@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pathwarp.faults import Fault, Faults, gather
+from pathwarp.base.complaints import Fault, Faults, gather
 from pathwarp.links.course import Course
 from pathwarp.links.mahimahi import read_mahimahi
 from pathwarp.links.own import read_own

@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from pathwarp.faults import Fault, Faults
+from pathwarp.base.complaints import Fault, Faults
 from pathwarp.links.course import Course, Step
 
 OPPORTUNITY_BYTES = 1500

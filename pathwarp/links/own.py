@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
-from pathwarp.faults import Fault, Faults
+from pathwarp.base.complaints import Fault, Faults
 from pathwarp.links.course import Course, Step
 
 

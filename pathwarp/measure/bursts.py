@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pathwarp.measure.broken import broken
+from pathwarp.base.broken import broken
 from pathwarp.measure.ditg import ReceiverLog
 from pathwarp.measure.inputs import Failure, Inputs
 from pathwarp.measure.packets import Packets

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pathwarp.measure.broken import broken
+from pathwarp.base.broken import broken
 
 DAY_NS = 86_400_000_000_000
 FIELDS = ("Flow", "Seq", "Src", "Dest", "txTime", "rxTime", "Size")

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from pathwarp.jsonfile import read_mapping
-from pathwarp.measure.broken import broken
+from pathwarp.base.broken import broken
+from pathwarp.base.jsonfile import read_mapping
 
 NS_PER_S = 1_000_000_000
 

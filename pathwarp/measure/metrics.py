@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
+from pathwarp.base.broken import broken, unusable
 from pathwarp.measure import bursts, delays, ditg, losses, packets, periods, reinjections, subflows
-from pathwarp.measure.broken import broken, unusable
 from pathwarp.measure.inputs import Failure, Inputs, counter_changes, read_inputs
 
 FORMAT = 1

@@ -5,8 +5,8 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
+from pathwarp.base.broken import broken
 from pathwarp.measure import mptcp
-from pathwarp.measure.broken import broken
 from pathwarp.measure.inputs import Inputs
 from pathwarp.measure.subflows import Connection, Decoded
 

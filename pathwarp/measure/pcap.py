@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pathwarp.measure.broken import broken
+from pathwarp.base.broken import broken
 
 FILE_HEADER = 24
 RECORD_HEADER = 16

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pathwarp.base.broken import broken
 from pathwarp.measure import mptcp, pcap, tcp
-from pathwarp.measure.broken import broken
 from pathwarp.measure.inputs import Inputs
 from pathwarp.measure.mptcp import MptcpColumns, Subtype
 from pathwarp.measure.pcap import Capture

@@ -23,8 +23,8 @@ def mobility() -> None:
 @click.pass_obj
 def generate(catalogue: Catalogue, name: str, out: Path | None) -> None:
     """Write the traces of the mobility model NAME, one for each lap; the same bytes each time."""
+    from pathwarp.base.textfile import write_text
     from pathwarp.mobility.generate import generate as draw
-    from pathwarp.textfile import write_text
 
     model = load_mobility(catalogue, name)
     folder = (out or catalogue.root / FOLDER) / model.name

@@ -3,16 +3,16 @@
 
 A trace begins when the vehicle has an address in the cell and ends when it loses the link: that is the last line, and
 its loss of 100 % says that nothing gets through any more. The same file gives the same bytes on every machine, as far
-as `pathwarp.shares` holds and the C library's functions agree to far better than what values are rounded to.
+as `pathwarp.base.shares` holds and the C library's functions agree to far better than what values are rounded to.
 """
 
 import math
 
+from pathwarp.base.shares import shares
 from pathwarp.links.own import write_own
 from pathwarp.mobility.drive import Pass, Way, normal, passes
 from pathwarp.mobility.link import quality
 from pathwarp.schema.mobility import Mobility
-from pathwarp.shares import shares
 
 SHADOWING_STREAM = 2
 

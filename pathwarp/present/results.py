@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pathwarp.base.complaints import Fault, Faults, gather
+from pathwarp.base.jsonfile import read_mapping
 from pathwarp.check import require_undamaged
-from pathwarp.faults import Fault, Faults, gather
-from pathwarp.jsonfile import read_mapping
 
 SEALED_FILES = ("manifest.json", "metrics.json")
 # What only traffic in bursts has.

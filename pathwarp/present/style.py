@@ -8,7 +8,7 @@ from pathlib import Path
 from textwrap import shorten
 from typing import Any
 
-from pathwarp.faults import Exit, Faults
+from pathwarp.base.complaints import Exit, Faults
 
 # M. Okabe and K. Ito's colours, which people with any kind of colour blindness tell apart. Variants that are compared
 # most often also differ in lightness, so that they do in a grey print.

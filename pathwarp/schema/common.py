@@ -10,9 +10,9 @@ from typing import Annotated, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, RootModel
 
-from pathwarp import units
+from pathwarp.base import units
+from pathwarp.base.complaints import BadValue
 from pathwarp.catalogue import NAME_RULE, is_name
-from pathwarp.faults import BadValue
 
 Number = TypeVar("Number", int, float)
 

@@ -9,9 +9,9 @@ from typing import Annotated, Any, TypeVar, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
+from pathwarp.base.complaints import BadValue, Fault, Faults
+from pathwarp.base.yamlfile import Place, YamlFile
 from pathwarp.catalogue import suggest
-from pathwarp.faults import BadValue, Fault, Faults
-from pathwarp.yamlfile import Place, YamlFile
 
 Model = TypeVar("Model", bound=BaseModel)
 

@@ -6,10 +6,10 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from pathwarp.faults import BadValue
+from pathwarp.base.complaints import BadValue
+from pathwarp.base.units import parse_duration_ns
 from pathwarp.schema.common import Part, between
 from pathwarp.schema.workload import MOST_TRACES
-from pathwarp.units import parse_duration_ns
 
 # What the number of a trace, two digits, takes the place of.
 NUMBER = "NN"

@@ -5,8 +5,8 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from pathwarp import units
-from pathwarp.faults import BadValue
+from pathwarp.base import units
+from pathwarp.base.complaints import BadValue
 from pathwarp.schema.common import DurationNs, Fraction, Line, Name, Part, RateBitS, between
 from pathwarp.schema.workload import MOST_TRACES
 

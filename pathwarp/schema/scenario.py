@@ -9,10 +9,10 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
-from pathwarp.faults import BadValue
+from pathwarp.base.complaints import BadValue
+from pathwarp.base.units import parse_duration_ns
 from pathwarp.schema.common import Count, DurationNs, Line, Name, Packets, Part, RateBitS, Sysctls, between
 from pathwarp.schema.topology import Loss, Shape
-from pathwarp.units import parse_duration_ns
 
 Failure = Literal["blackhole", "interface-down", "address-removed"]
 Direction = Literal["down", "up", "both"]

@@ -5,7 +5,8 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from pathwarp.faults import BadValue
+from pathwarp.base.complaints import BadValue
+from pathwarp.base.units import parse_size_bytes
 from pathwarp.schema.common import (
     Device,
     DurationNs,
@@ -19,7 +20,6 @@ from pathwarp.schema.common import (
     between,
 )
 from pathwarp.schema.linktrace import LinkTrace
-from pathwarp.units import parse_size_bytes
 
 DIRECTIONS = ("down", "up")
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import click
 
+from pathwarp.base.complaints import Fault, Faults, gather
+from pathwarp.base.units import parse_duration_s
 from pathwarp.catalogue import NAME_RULE, WORKLOAD, Catalogue, is_name
-from pathwarp.faults import Fault, Faults, gather
 from pathwarp.load import load_workload, trace_path
 from pathwarp.schema.workload import MOST_TRACES, BurstWorkload, Workload
 from pathwarp.traffic.trace import Trace, read_csv, write_csv
-from pathwarp.units import parse_duration_s
 
 SHORTEST_GAP_S = 0.001
 

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Draw a workload's traces from its distributions.
 
-The same file gives the same bytes on every machine, as far as `pathwarp.shares` holds and the C library's log, exp and
-erfc agree to far better than the microsecond and the byte that values are rounded to. Each value takes one share, and
-gaps and sizes have streams of their own, so a new size distribution leaves all starts where they were.
+The same file gives the same bytes on every machine, as far as `pathwarp.base.shares` holds and the C library's log,
+exp and erfc agree to far better than the microsecond and the byte that values are rounded to. Each value takes one
+share, and gaps and sizes have streams of their own, so a new size distribution leaves all starts where they were.
 """
 
 import math
 from collections.abc import Callable, Iterator
 from statistics import NormalDist
 
+from pathwarp.base.shares import shares
 from pathwarp.schema.workload import BurstWorkload
-from pathwarp.shares import shares
 from pathwarp.traffic.trace import Burst, Trace
 
 GAP_STREAM, SIZE_STREAM = 1, 2

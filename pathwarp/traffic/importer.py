@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pathwarp.faults import Fault, Faults
+from pathwarp.base.complaints import Fault, Faults
 from pathwarp.measure.pcap import read
 from pathwarp.measure.tcp import SYN, TcpColumns, decode
 from pathwarp.traffic.trace import SMALLEST_PACKET_BYTES, Burst, Trace

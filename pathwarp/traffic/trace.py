@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from pathwarp.faults import Fault, Faults
-from pathwarp.plainfile import read_plain
-from pathwarp.textfile import write_text
+from pathwarp.base.complaints import Fault, Faults
+from pathwarp.base.plainfile import read_plain
+from pathwarp.base.textfile import write_text
 
 HEADER = ("start_ms", "size_bytes")
 START_MS = re.compile(r"[0-9]{1,12}(\.[0-9]{1,9})?")

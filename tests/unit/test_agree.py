@@ -8,7 +8,7 @@ from trial_writer import TrialWriter
 from pathwarp.agree.report import machines, render
 from pathwarp.agree.timers import timers
 from pathwarp.agree.ways import WAYS, plan
-from pathwarp.faults import Faults
+from pathwarp.base.complaints import Faults
 from pathwarp.measure.metrics import analyse
 from pathwarp.present.results import TrialResult
 from pathwarp.settings import Setting

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from pathwarp.base.complaints import Exit, Faults
 from pathwarp.build import ansible
-from pathwarp.faults import Exit, Faults
 
 ROOT = Path(__file__).parents[2]
 SAVED = ROOT / "tests" / "golden" / "build"

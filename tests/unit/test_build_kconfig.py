@@ -3,8 +3,8 @@
 
 import pytest
 
+from pathwarp.base.complaints import Exit, Faults
 from pathwarp.build.kconfig import check_config, known_options, read_config
-from pathwarp.faults import Exit, Faults
 
 FINAL = 'CONFIG_A=y\n# CONFIG_B is not set\nCONFIG_HZ=1000\nCONFIG_CON_CHAN="null"\n'
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from kernel_project import make_project, write_patch
 
+from pathwarp.base.complaints import Exit, Faults
 from pathwarp.build.base import find_base
 from pathwarp.build.kernel import build_kernel, is_current, kernel_dir, kernel_inputs_hash, patches_of, read_build
 from pathwarp.build.stamp import hash_file
 from pathwarp.catalogue import Catalogue
-from pathwarp.faults import Exit, Faults
 from pathwarp.load import load_variant
 
 ROOT = Path(__file__).parents[2]

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from pathwarp.base.complaints import Exit, Faults
 from pathwarp.build.lab import check_lab, finish, is_current, lab_inputs_hash, lab_root, read_lab
 from pathwarp.build.recipe import read_lab_recipe
-from pathwarp.faults import Exit, Faults
 
 ROOT = Path(__file__).parents[2]
 

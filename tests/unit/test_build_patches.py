@@ -6,8 +6,8 @@ import io
 import pytest
 from kernel_project import MAIN, write_patch
 
+from pathwarp.base.complaints import Exit, Faults
 from pathwarp.build.patches import apply_patches, read_series, refusals
-from pathwarp.faults import Exit, Faults
 
 BACKENDS = ("uml", "vm")
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from kernel_project import make_project
 
+from pathwarp.base.complaints import Exit, Faults
 from pathwarp.build import kernel, lab, prepare
 from pathwarp.catalogue import Catalogue
-from pathwarp.faults import Exit, Faults
 from pathwarp.load import load_variant
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from pathwarp.base.complaints import Exit, Faults
 from pathwarp.check import check_folder, check_results
 from pathwarp.cli import main
-from pathwarp.faults import Exit, Faults
 from pathwarp.manifest import file_hashes, one_hash, own_hash
 from pathwarp.runfolder import write_json
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from golden_project import GOLDEN, copy_project
 
+from pathwarp.base.complaints import Exit, Faults
 from pathwarp.cli import main
-from pathwarp.faults import Exit, Faults
 
 CASES = sorted(path.name for path in (GOLDEN / "faults").iterdir())
 

@@ -8,11 +8,11 @@ import pytest
 import trial_writer
 from trial_writer import DELAY_MS, TrialWriter
 
+from pathwarp.base.complaints import Exit
 from pathwarp.cli import main
 from pathwarp.diff.part import find_part
 from pathwarp.diff.report import report
 from pathwarp.diff.side import read_sides
-from pathwarp.faults import Exit
 from pathwarp.measure.mptcp import token_and_first_dsn
 
 SIZE = 400

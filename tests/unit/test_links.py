@@ -8,7 +8,7 @@ import shutil
 import pytest
 from golden_project import GOLDEN, copy_project
 
-from pathwarp.faults import Fault, Faults
+from pathwarp.base.complaints import Fault, Faults
 from pathwarp.settings import read_settings
 from pathwarp.trial import Request, plan_trials
 

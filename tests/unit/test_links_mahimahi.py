@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pathwarp.faults import Faults
+from pathwarp.base.complaints import Faults
 from pathwarp.links.mahimahi import LONGEST_MS, OPPORTUNITY_BYTES, read_mahimahi
 
 MS = 1_000_000

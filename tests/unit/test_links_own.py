@@ -3,7 +3,7 @@
 
 import pytest
 
-from pathwarp.faults import Faults
+from pathwarp.base.complaints import Faults
 from pathwarp.links.course import Course, Step
 from pathwarp.links.own import HEADER, read_own, write_own
 

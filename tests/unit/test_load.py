@@ -12,11 +12,11 @@ from golden_project import DATA_FILES, copy_project
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from pathwarp.base.complaints import Fault, Faults
+from pathwarp.base.yamlfile import SIZE_LIMIT_BYTES, parse
 from pathwarp.catalogue import KINDS, SCENARIO, TOPOLOGY, VARIANT, WORKLOAD, Catalogue
-from pathwarp.faults import Fault, Faults
 from pathwarp.load import load_experiment, load_variant, load_variants
 from pathwarp.settings import Setting, apply, label, read_settings
-from pathwarp.yamlfile import SIZE_LIMIT_BYTES, parse
 
 ROOT = Path(__file__).parents[2]
 SLOW = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

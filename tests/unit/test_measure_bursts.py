@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from pathwarp.faults import Faults
+from pathwarp.base.complaints import Faults
 from pathwarp.measure import bursts, reinjections
 from pathwarp.measure.ditg import ReceiverLog
 from pathwarp.measure.inputs import Failure, Inputs

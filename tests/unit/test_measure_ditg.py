@@ -4,7 +4,7 @@
 import pytest
 from trial_writer import ZERO_NS
 
-from pathwarp.faults import Faults
+from pathwarp.base.complaints import Faults
 from pathwarp.measure import ditg
 
 ENDS = f"Src>{'10.1.0.1':>46}/58400 Dest>{'10.1.1.1':>46}/8999 "

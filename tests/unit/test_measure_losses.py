@@ -5,7 +5,7 @@ import pcap_writer as writer
 import pytest
 from trial_writer import TOKEN, TrialWriter
 
-from pathwarp.faults import Faults
+from pathwarp.base.complaints import Faults
 from pathwarp.measure.metrics import analyse, measure
 
 REMOVE_ADDR = writer.option(4, 0, b"\0")

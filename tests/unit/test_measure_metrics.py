@@ -7,7 +7,7 @@ import pcap_writer as writer
 import pytest
 from trial_writer import TrialWriter
 
-from pathwarp.faults import Exit, Faults
+from pathwarp.base.complaints import Exit, Faults
 from pathwarp.measure.metrics import analyse, measure, write_metrics
 
 KEYS = {

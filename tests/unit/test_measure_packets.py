@@ -5,7 +5,7 @@ import pcap_writer as writer
 import pytest
 from trial_writer import FIRST_DSN, TrialWriter, ns
 
-from pathwarp.faults import Faults
+from pathwarp.base.complaints import Faults
 from pathwarp.measure import packets, subflows
 from pathwarp.measure.inputs import read_inputs
 

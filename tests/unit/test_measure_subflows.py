@@ -5,8 +5,8 @@ import pcap_writer as writer
 import pytest
 from trial_writer import KEYS, TOKEN, TrialWriter, ns
 
+from pathwarp.base.complaints import Faults
 from pathwarp.diff import sightings
-from pathwarp.faults import Faults
 from pathwarp.measure import mptcp, packets, periods, subflows
 from pathwarp.measure.inputs import read_inputs
 

@@ -8,15 +8,15 @@ from statistics import fmean, stdev
 import pytest
 from click.testing import CliRunner
 
+from pathwarp.base.complaints import Faults
+from pathwarp.base.shares import shares
 from pathwarp.catalogue import Catalogue
-from pathwarp.faults import Faults
 from pathwarp.links.own import read_own
 from pathwarp.load import load_mobility
 from pathwarp.mobility.commands import mobility
 from pathwarp.mobility.drive import Way, correlated, passes
 from pathwarp.mobility.generate import generate, levels_dbm
 from pathwarp.mobility.link import frame_loss, quality
-from pathwarp.shares import shares
 
 ROOT = Path(__file__).parents[2]
 CATALOGUE = Catalogue(ROOT)

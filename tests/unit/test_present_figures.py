@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pathwarp.faults import Faults
+from pathwarp.base.complaints import Faults
 from pathwarp.present import bars, figures, histogram, style
 from pathwarp.present.results import TrialResult
 from pathwarp.schema.scenario import Scenario

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pathwarp.faults import Faults
+from pathwarp.base.complaints import Faults
 from pathwarp.present.results import TrialResult, by_group, load_results
 
 

@@ -6,8 +6,8 @@ from click.testing import CliRunner
 from test_traffic_importer import down, write_pcap
 from test_traffic_workload import GOOD
 
+from pathwarp.base.complaints import Faults
 from pathwarp.catalogue import Catalogue
-from pathwarp.faults import Faults
 from pathwarp.traffic.commands import traffic
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pathwarp.faults import Exit, Faults
+from pathwarp.base.complaints import Exit, Faults
 from pathwarp.traffic.importer import fresh_bytes, import_capture
 
 SERVER, CLIENT, OTHER = "10.1.0.1", "10.1.1.1", "10.9.9.9"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pathwarp.faults import Faults
+from pathwarp.base.complaints import Faults
 from pathwarp.traffic.trace import (
     BACK_TO_BACK_MS,
     SMALLEST_PACKET_BYTES,

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from pathwarp.base.complaints import Faults
+from pathwarp.base.yamlfile import parse
 from pathwarp.catalogue import WORKLOAD, Catalogue
-from pathwarp.faults import Faults
 from pathwarp.load import load_workload
 from pathwarp.schema.explain import read_model
 from pathwarp.schema.workload import BurstWorkload, ConstantWorkload
-from pathwarp.yamlfile import parse
 
 ROOT = Path(__file__).parents[2]
 GOOD = """\

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pathwarp import units
+from pathwarp.base import units
 
 PARSERS = [
     units.parse_duration_ns,

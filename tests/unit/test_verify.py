@@ -11,9 +11,9 @@ from golden_project import copy_project
 from trial_writer import ZERO_NS, TrialWriter
 
 from pathwarp import verify
+from pathwarp.base.complaints import Exit
 from pathwarp.changes import changed_inputs
 from pathwarp.cli import main
-from pathwarp.faults import Exit
 from pathwarp.manifest import manifest
 from pathwarp.runfolder import in_progress, seal
 from pathwarp.trial import Request, plan_trials

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from decimal import Decimal
 
-from pathwarp.faults import BadValue
+from pathwarp.base.complaints import BadValue
 
 # 24 digits and the multiples below stay within the 28 digits that Decimal keeps.
 NUMBER = re.compile(

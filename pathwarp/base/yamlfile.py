@@ -13,7 +13,7 @@ from typing import ClassVar
 
 import yaml
 
-from pathwarp.faults import Fault, Faults
+from pathwarp.base.complaints import Fault, Faults
 
 SIZE_LIMIT_BYTES = 100_000
 DEPTH_LIMIT = 20

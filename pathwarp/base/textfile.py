@@ -4,7 +4,7 @@
 import os
 from pathlib import Path
 
-from pathwarp.faults import Faults
+from pathwarp.base.complaints import Faults
 
 
 def write_text(path: Path, text: str) -> None:

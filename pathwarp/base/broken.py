@@ -5,7 +5,7 @@ import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from pathwarp.faults import Exit, Faults
+from pathwarp.base.complaints import Exit, Faults
 
 # What numpy, struct and plain Python raise for data that is not what it should be.
 _UNUSABLE = (ArithmeticError, AttributeError, LookupError, MemoryError, TypeError, ValueError, struct.error)
