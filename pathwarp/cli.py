@@ -12,7 +12,7 @@ import click
 
 from pathwarp.base.complaints import Exit, Fault, Faults, gather
 from pathwarp.base.oserrors import describe
-from pathwarp.catalogue import KINDS, Catalogue
+from pathwarp.model.catalogue import KINDS, Catalogue
 from pathwarp.options import BACKEND, SELECTION, option, read_number, read_selection, shown
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -235,9 +235,9 @@ def _results(
     catalogue: Catalogue, selection: dict[str, Any], backend: str, seeds: Sequence[int] | None = None
 ) -> tuple[Any, Any, Path]:
     """The scenario; the sealed trials selected and, where they are sealed too, the baseline's; their folder."""
-    from pathwarp.load import load_experiment
+    from pathwarp.model.load import load_experiment
+    from pathwarp.model.overrides import label
     from pathwarp.present.results import load_results
-    from pathwarp.settings import label
 
     experiment = load_experiment(catalogue, **selection)
     scenario = experiment.scenario

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from pathwarp.base.complaints import Fault
-from pathwarp.settings import DEFAULT_BACKEND, OPTION, read_settings
+from pathwarp.model.overrides import DEFAULT_BACKEND, OPTION, read_settings
 
 Decorator = Callable[[Callable], Callable]
 

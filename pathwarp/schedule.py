@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
 from pathwarp.base.complaints import Fault, Faults
-from pathwarp.links.course import Course
-from pathwarp.links.files import Courses
-from pathwarp.schema.scenario import MOST_EVENTS, TRACE_END, Event, Scenario
-from pathwarp.schema.topology import Path, Topology
+from pathwarp.model.links.course import Course
+from pathwarp.model.links.files import Courses
+from pathwarp.model.schema.scenario import MOST_EVENTS, TRACE_END, Event, Scenario
+from pathwarp.model.schema.topology import Path, Topology
+from pathwarp.model.traces import Burst
 from pathwarp.shapes import Span, of_path, shapes_at
-from pathwarp.traffic.trace import Burst
 
 # How the receiver's kernel is told that an address is gone, so that it sends REMOVE_ADDR.
 ANNOUNCED = "removal-announced"

@@ -4,10 +4,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pathwarp.links.course import Course
-from pathwarp.links.files import Courses
-from pathwarp.schema.scenario import Event
-from pathwarp.schema.topology import DIRECTIONS, Path, Shape, Topology
+from pathwarp.model.links.course import Course
+from pathwarp.model.links.files import Courses
+from pathwarp.model.schema.scenario import Event
+from pathwarp.model.schema.topology import DIRECTIONS, Path, Shape, Topology
 
 # netem and HTB count them, too.
 ETHERNET_BYTES = 14

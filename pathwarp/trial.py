@@ -9,17 +9,17 @@ from functools import cached_property
 from pathlib import Path
 
 from pathwarp.base.complaints import Fault, Faults, gather
-from pathwarp.catalogue import Catalogue
-from pathwarp.links.files import Followed, follow
-from pathwarp.load import Experiment, load_experiment, trace_path
+from pathwarp.model.catalogue import Catalogue
+from pathwarp.model.links.files import Followed, follow
+from pathwarp.model.load import Experiment, load_experiment, trace_path
+from pathwarp.model.overrides import Setting, label
+from pathwarp.model.schema.scenario import Scenario
+from pathwarp.model.schema.topology import Topology
+from pathwarp.model.schema.variant import ResolvedVariant
+from pathwarp.model.schema.workload import Workload
+from pathwarp.model.traces import Burst, read_csv
 from pathwarp.schedule import plan_events
-from pathwarp.schema.scenario import Scenario
-from pathwarp.schema.topology import Topology
-from pathwarp.schema.variant import ResolvedVariant
-from pathwarp.schema.workload import Workload
-from pathwarp.settings import Setting, label
 from pathwarp.shapes import Shapes, plan_shapes
-from pathwarp.traffic.trace import Burst, read_csv
 
 FORMAT = 1
 

@@ -165,7 +165,7 @@ def measure_and_seal(job: Job, folder: Path, started: float) -> dict:
 
 def _write_orders(job: Job, logs: Path) -> None:
     """The guest's plan and the departures that ITGSend replays; a constant rate is all in the plan."""
-    from pathwarp.traffic.trace import Trace, departures
+    from pathwarp.model.traces import Trace, departures
 
     trial = job.trial
     plan = {**trial.guest_plan(), "release": job.kernel_record["release"]}

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from pathwarp.base.complaints import Exit, Fault, Faults, gather
-from pathwarp.catalogue import Catalogue
+from pathwarp.model.catalogue import Catalogue
 from pathwarp.options import SELECTION, option, read_number, read_selection
 
 

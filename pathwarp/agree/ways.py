@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pathwarp.base.complaints import Fault, Faults, gather
+from pathwarp.model.overrides import Setting
 from pathwarp.present.results import TrialResult, load_results
 from pathwarp.runner import run_trials
-from pathwarp.settings import Setting
 from pathwarp.trial import Request, Trial, plan_trials
 
 

@@ -9,8 +9,8 @@ from pydantic import BeforeValidator, Field
 
 from pathwarp.base.complaints import BadValue
 from pathwarp.base.yamlfile import read
-from pathwarp.schema.common import DurationNs, Part, SizeBytes
-from pathwarp.schema.explain import read_model
+from pathwarp.model.schema.common import DurationNs, Part, SizeBytes
+from pathwarp.model.schema.explain import read_model
 
 # A machine is asked so often, each second at the most, before its silence counts.
 SILENCES = 4

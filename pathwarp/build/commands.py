@@ -4,8 +4,8 @@
 import click
 
 from pathwarp.base.complaints import Faults, gather
-from pathwarp.catalogue import Catalogue
-from pathwarp.load import ALL, load_variants
+from pathwarp.model.catalogue import Catalogue
+from pathwarp.model.load import ALL, load_variants
 from pathwarp.options import BACKEND, option, read_names
 from pathwarp.trial import backend_fault
 

@@ -16,7 +16,7 @@ from pathwarp.build.kconfig import check_config
 from pathwarp.build.patches import apply_patches
 from pathwarp.build.stamp import hash_file, hash_parts, publish, read_stamp, work_folder, write_stamp
 from pathwarp.build.tree import Tree, fragments
-from pathwarp.schema.variant import ResolvedVariant
+from pathwarp.model.schema.variant import ResolvedVariant
 
 FORMAT = 1
 

@@ -17,7 +17,7 @@ import click
 
 from pathwarp.base.complaints import Exit, Fault, Faults, gather
 from pathwarp.build import box, kernel, lab
-from pathwarp.schema.variant import ResolvedVariant
+from pathwarp.model.schema.variant import ResolvedVariant
 
 ENGINE = Path(__file__).resolve().parents[2]
 # What virtual machines are started and reached with; playbooks/host.yml knows their packages.

@@ -7,8 +7,8 @@ from typing import Annotated
 from pydantic import Field
 
 from pathwarp.base.yamlfile import read
-from pathwarp.schema.common import Line, Name, Part
-from pathwarp.schema.explain import read_model
+from pathwarp.model.schema.common import Line, Name, Part
+from pathwarp.model.schema.explain import read_model
 
 KERNELS = "kernels/base.yaml"
 LAB = "vms/lab.yaml"

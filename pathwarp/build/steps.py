@@ -16,8 +16,8 @@ from pathwarp.base.complaints import Exit, Faults
 from pathwarp.build import box, lab
 from pathwarp.build.base import find_base
 from pathwarp.build.kernel import build_kernel, is_current
-from pathwarp.catalogue import Catalogue
-from pathwarp.load import load_variant
+from pathwarp.model.catalogue import Catalogue
+from pathwarp.model.load import load_variant
 
 ROOT = Path(__file__).resolve().parents[2]
 UP_TO_DATE = "is up to date"

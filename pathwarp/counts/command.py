@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from pathwarp.base.complaints import Exit
-from pathwarp.catalogue import Catalogue
+from pathwarp.model.catalogue import Catalogue
 from pathwarp.options import shown
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from pathwarp.catalogue import Catalogue
+from pathwarp.model.catalogue import Catalogue
 from pathwarp.options import option, shown
 
 

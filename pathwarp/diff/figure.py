@@ -7,10 +7,10 @@ from pathlib import Path
 from pathwarp.diff.part import Part
 from pathwarp.diff.side import Side
 from pathwarp.measure.bursts import completion_ms
+from pathwarp.model.overrides import label
 from pathwarp.present import timing
 from pathwarp.present.events import around_burst, around_instant, first_packet
 from pathwarp.present.timing import Recovery
-from pathwarp.settings import label
 
 
 def draw_diff(sides: Sequence[Side], part: Part, out: Path | None, results: Path) -> list[Path]:

@@ -10,7 +10,7 @@ from pathwarp.measure.ditg import ReceiverLog
 from pathwarp.measure.inputs import Failure, Inputs
 from pathwarp.measure.packets import Packets
 from pathwarp.measure.reinjections import Resent
-from pathwarp.traffic.trace import packet_sizes
+from pathwarp.model.traces import packet_sizes
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import click
 
-from pathwarp.catalogue import Catalogue
-from pathwarp.links.files import FOLDER
-from pathwarp.load import load_mobility
+from pathwarp.model.catalogue import Catalogue
+from pathwarp.model.links.files import FOLDER
+from pathwarp.model.load import load_mobility
 
 
 @click.group()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 from pathwarp.base.shares import shares
-from pathwarp.schema.mobility import Mobility
+from pathwarp.model.schema.mobility import Mobility
 
 SPEED_STREAM = 1
 _TICK_S = 1.0

@@ -9,10 +9,10 @@ as `pathwarp.base.shares` holds and the C library's functions agree to far bette
 import math
 
 from pathwarp.base.shares import shares
-from pathwarp.links.own import write_own
 from pathwarp.mobility.drive import Pass, Way, normal, passes
 from pathwarp.mobility.link import quality
-from pathwarp.schema.mobility import Mobility
+from pathwarp.model.links.own import write_own
+from pathwarp.model.schema.mobility import Mobility
 
 SHADOWING_STREAM = 2
 

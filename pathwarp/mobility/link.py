@@ -4,7 +4,7 @@
 import math
 from typing import NamedTuple
 
-from pathwarp.schema.mobility import LinkLayer, PhyRate
+from pathwarp.model.schema.mobility import LinkLayer, PhyRate
 
 # Of ten frames nine arrive at a rate's level, and one that far below: odds of 9 to 1 and 1 to 9.
 _ODDS = 9

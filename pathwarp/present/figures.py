@@ -4,11 +4,11 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from pathwarp.model.schema.scenario import Scenario
 from pathwarp.present import bars, boxes, histogram, timing
 from pathwarp.present.events import recovery
 from pathwarp.present.metric import Metric
 from pathwarp.present.results import BURST_METRICS, TrialResult, by_group, by_headline
-from pathwarp.schema.scenario import Scenario
 
 
 def draw_figures(scenario: Scenario, results: Sequence[TrialResult], out_dir: Path) -> list[Path]:

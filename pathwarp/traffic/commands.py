@@ -8,10 +8,10 @@ import click
 
 from pathwarp.base.complaints import Fault, Faults, gather
 from pathwarp.base.units import parse_duration_s
-from pathwarp.catalogue import NAME_RULE, WORKLOAD, Catalogue, is_name
-from pathwarp.load import load_workload, trace_path
-from pathwarp.schema.workload import MOST_TRACES, BurstWorkload, Workload
-from pathwarp.traffic.trace import Trace, read_csv, write_csv
+from pathwarp.model.catalogue import NAME_RULE, WORKLOAD, Catalogue, is_name
+from pathwarp.model.load import load_workload, trace_path
+from pathwarp.model.schema.workload import MOST_TRACES, BurstWorkload, Workload
+from pathwarp.model.traces import Trace, read_csv, write_csv
 
 SHORTEST_GAP_S = 0.001
 

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from statistics import NormalDist
 
 from pathwarp.base.shares import shares
-from pathwarp.schema.workload import BurstWorkload
-from pathwarp.traffic.trace import Burst, Trace
+from pathwarp.model.schema.workload import BurstWorkload
+from pathwarp.model.traces import Burst, Trace
 
 GAP_STREAM, SIZE_STREAM = 1, 2
 _UNIT = NormalDist()

@@ -10,7 +10,7 @@ import numpy as np
 from pathwarp.base.complaints import Fault, Faults
 from pathwarp.measure.pcap import read
 from pathwarp.measure.tcp import SYN, TcpColumns, decode
-from pathwarp.traffic.trace import SMALLEST_PACKET_BYTES, Burst, Trace
+from pathwarp.model.traces import SMALLEST_PACKET_BYTES, Burst, Trace
 
 HALF, WHOLE = 1 << 31, 1 << 32
 

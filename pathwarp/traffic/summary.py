@@ -5,7 +5,7 @@ import math
 from collections.abc import Sequence
 from statistics import fmean
 
-from pathwarp.traffic.trace import Trace, packet_sizes
+from pathwarp.model.traces import Trace, packet_sizes
 
 COLUMNS = ("", "mean", "least", "5 %", "median", "95 %", "most")
 

@@ -12,8 +12,8 @@ from timers import Estimate
 
 from pathwarp.backend.settings import UmlSettings
 from pathwarp.measure.metrics import Analysis, analyse
+from pathwarp.model.overrides import Setting
 from pathwarp.runner import run_trials
-from pathwarp.settings import Setting
 from pathwarp.trial import Request, Trial, plan_trials
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -10,8 +10,8 @@ from pathwarp.agree.timers import timers
 from pathwarp.agree.ways import WAYS, plan
 from pathwarp.base.complaints import Faults
 from pathwarp.measure.metrics import analyse
+from pathwarp.model.overrides import Setting
 from pathwarp.present.results import TrialResult
-from pathwarp.settings import Setting
 from pathwarp.trial import Request
 
 

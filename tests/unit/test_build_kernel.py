@@ -13,8 +13,8 @@ from pathwarp.base.complaints import Exit, Faults
 from pathwarp.build.base import find_base
 from pathwarp.build.kernel import build_kernel, is_current, kernel_dir, kernel_inputs_hash, patches_of, read_build
 from pathwarp.build.stamp import hash_file
-from pathwarp.catalogue import Catalogue
-from pathwarp.load import load_variant
+from pathwarp.model.catalogue import Catalogue
+from pathwarp.model.load import load_variant
 
 ROOT = Path(__file__).parents[2]
 

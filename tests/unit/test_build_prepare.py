@@ -10,8 +10,8 @@ from kernel_project import make_project
 
 from pathwarp.base.complaints import Exit, Faults
 from pathwarp.build import kernel, lab, prepare
-from pathwarp.catalogue import Catalogue
-from pathwarp.load import load_variant
+from pathwarp.model.catalogue import Catalogue
+from pathwarp.model.load import load_variant
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pathwarp.base.complaints import Faults
-from pathwarp.links.mahimahi import LONGEST_MS, OPPORTUNITY_BYTES, read_mahimahi
+from pathwarp.model.links.mahimahi import LONGEST_MS, OPPORTUNITY_BYTES, read_mahimahi
 
 MS = 1_000_000
 

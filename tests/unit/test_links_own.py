@@ -4,8 +4,8 @@
 import pytest
 
 from pathwarp.base.complaints import Faults
-from pathwarp.links.course import Course, Step
-from pathwarp.links.own import HEADER, read_own, write_own
+from pathwarp.model.links.course import Course, Step
+from pathwarp.model.links.own import HEADER, read_own, write_own
 
 
 def read(*lines: str) -> Course:

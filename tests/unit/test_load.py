@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from pathwarp.base.complaints import Fault, Faults
 from pathwarp.base.yamlfile import SIZE_LIMIT_BYTES, parse
-from pathwarp.catalogue import KINDS, SCENARIO, TOPOLOGY, VARIANT, WORKLOAD, Catalogue
-from pathwarp.load import load_experiment, load_variant, load_variants
-from pathwarp.settings import Setting, apply, label, read_settings
+from pathwarp.model.catalogue import KINDS, SCENARIO, TOPOLOGY, VARIANT, WORKLOAD, Catalogue
+from pathwarp.model.load import load_experiment, load_variant, load_variants
+from pathwarp.model.overrides import Setting, apply, label, read_settings
 
 ROOT = Path(__file__).parents[2]
 SLOW = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -5,9 +5,9 @@ import random
 
 import pytest
 
-from pathwarp.schema.scenario import Change
-from pathwarp.schema.topology import Loss, Shape, Topology
-from pathwarp.schema.variant import Variant, resolve
+from pathwarp.model.schema.scenario import Change
+from pathwarp.model.schema.topology import Loss, Shape, Topology
+from pathwarp.model.schema.variant import Variant, resolve
 
 
 def shape(**changes):

@@ -10,14 +10,14 @@ import pytest
 
 from pathwarp.base.shares import shares
 from pathwarp.base.yamlfile import parse
-from pathwarp.catalogue import Catalogue
-from pathwarp.load import load_workload, trace_path
-from pathwarp.schema.explain import read_model
-from pathwarp.schema.workload import BurstWorkload
+from pathwarp.model.catalogue import Catalogue
+from pathwarp.model.load import load_workload, trace_path
+from pathwarp.model.schema.explain import read_model
+from pathwarp.model.schema.workload import BurstWorkload
+from pathwarp.model.traces import write_csv
 from pathwarp.traffic.commands import read_traces
 from pathwarp.traffic.generate import SIZE_STREAM, _draws, generate
 from pathwarp.traffic.summary import COLUMNS, rows
-from pathwarp.traffic.trace import write_csv
 
 ROOT = Path(__file__).parents[2]
 CATALOGUE = Catalogue(ROOT)

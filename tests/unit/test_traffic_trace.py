@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pathwarp.base.complaints import Faults
-from pathwarp.traffic.trace import (
+from pathwarp.model.traces import (
     BACK_TO_BACK_MS,
     SMALLEST_PACKET_BYTES,
     Burst,
@@ -135,5 +135,5 @@ def test_departures_stay_on_the_traces_clock(starts, size):
 
 
 def test_reading_traces_takes_no_numpy():
-    code = "import sys, pathwarp.traffic.trace; sys.exit('numpy' in sys.modules or 'pydantic' in sys.modules)"
+    code = "import sys, pathwarp.model.traces; sys.exit('numpy' in sys.modules or 'pydantic' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

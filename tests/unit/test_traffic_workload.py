@@ -8,10 +8,10 @@ import pytest
 
 from pathwarp.base.complaints import Faults
 from pathwarp.base.yamlfile import parse
-from pathwarp.catalogue import WORKLOAD, Catalogue
-from pathwarp.load import load_workload
-from pathwarp.schema.explain import read_model
-from pathwarp.schema.workload import BurstWorkload, ConstantWorkload
+from pathwarp.model.catalogue import WORKLOAD, Catalogue
+from pathwarp.model.load import load_workload
+from pathwarp.model.schema.explain import read_model
+from pathwarp.model.schema.workload import BurstWorkload, ConstantWorkload
 
 ROOT = Path(__file__).parents[2]
 GOOD = """\

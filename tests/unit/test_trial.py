@@ -9,7 +9,7 @@ import pytest
 from golden_project import GOLDEN, copy_project
 
 from pathwarp.base.complaints import Fault, Faults
-from pathwarp.settings import read_settings
+from pathwarp.model.overrides import read_settings
 from pathwarp.trial import Request, plan_trials
 
 HASHES = {"kernel": "k", "lab": "l", "guest": "g"}

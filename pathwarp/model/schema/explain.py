@@ -11,7 +11,7 @@ from pydantic.fields import FieldInfo
 
 from pathwarp.base.complaints import BadValue, Fault, Faults
 from pathwarp.base.yamlfile import Place, YamlFile
-from pathwarp.catalogue import suggest
+from pathwarp.model.catalogue import suggest
 
 Model = TypeVar("Model", bound=BaseModel)
 

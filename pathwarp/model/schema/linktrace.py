@@ -8,8 +8,8 @@ from pydantic import AfterValidator, Field, model_validator
 
 from pathwarp.base.complaints import BadValue
 from pathwarp.base.units import parse_duration_ns
-from pathwarp.schema.common import Part, between
-from pathwarp.schema.workload import MOST_TRACES
+from pathwarp.model.schema.common import Part, between
+from pathwarp.model.schema.workload import MOST_TRACES
 
 # What the number of a trace, two digits, takes the place of.
 NUMBER = "NN"

@@ -7,8 +7,8 @@ from pydantic import Field, model_validator
 
 from pathwarp.base import units
 from pathwarp.base.complaints import BadValue
-from pathwarp.schema.common import DurationNs, Fraction, Line, Name, Part, RateBitS, between
-from pathwarp.schema.workload import MOST_TRACES
+from pathwarp.model.schema.common import DurationNs, Fraction, Line, Name, Part, RateBitS, between
+from pathwarp.model.schema.workload import MOST_TRACES
 
 Length = Annotated[float, between(units.parse_length_m, "1 m", "100 km")]
 Speed = Annotated[float, between(units.parse_speed_km_h, "0 km/h", "300 km/h")]

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from pathwarp.base.complaints import Fault, Faults
-from pathwarp.links.course import Course, Step
+from pathwarp.model.links.course import Course, Step
 
 OPPORTUNITY_BYTES = 1500
 INSTANT = re.compile(r"[0-9]{1,9}", re.ASCII)

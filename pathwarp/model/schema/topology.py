@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 
 from pathwarp.base.complaints import BadValue
 from pathwarp.base.units import parse_size_bytes
-from pathwarp.schema.common import (
+from pathwarp.model.schema.common import (
     Device,
     DurationNs,
     Fraction,
@@ -19,7 +19,7 @@ from pathwarp.schema.common import (
     RateBitS,
     between,
 )
-from pathwarp.schema.linktrace import LinkTrace
+from pathwarp.model.schema.linktrace import LinkTrace
 
 DIRECTIONS = ("down", "up")
 

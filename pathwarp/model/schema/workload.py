@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from pathwarp.base.complaints import BadValue
 from pathwarp.base.units import PACKET_RATE, RATE, parse_packet_rate_s, parse_rate_bit_s
-from pathwarp.schema.common import DurationNs, Line, Name, Part, SizeBytes
+from pathwarp.model.schema.common import DurationNs, Line, Name, Part, SizeBytes
 
 # What D-ITG 2.8.1 sends over TCP: its header inside the payload takes 24 bytes, its buffer holds 64000.
 SMALLEST_SEND_BYTES = 24

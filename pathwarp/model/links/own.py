@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 from pathwarp.base.complaints import Fault, Faults
-from pathwarp.links.course import Course, Step
+from pathwarp.model.links.course import Course, Step
 
 
 class Column:

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pathwarp.base.complaints import Fault, Faults, gather
-from pathwarp.links.course import Course
-from pathwarp.links.mahimahi import read_mahimahi
-from pathwarp.links.own import read_own
-from pathwarp.schema.linktrace import CsvTrace, LinkTrace, MahimahiTrace
-from pathwarp.schema.topology import Topology
+from pathwarp.model.links.course import Course
+from pathwarp.model.links.mahimahi import read_mahimahi
+from pathwarp.model.links.own import read_own
+from pathwarp.model.schema.linktrace import CsvTrace, LinkTrace, MahimahiTrace
+from pathwarp.model.schema.topology import Topology
 
 FOLDER = "topologies/traces"
 MOST_BYTES = 64_000_000

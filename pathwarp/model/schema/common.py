@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from pathwarp.base import units
 from pathwarp.base.complaints import BadValue
-from pathwarp.catalogue import NAME_RULE, is_name
+from pathwarp.model.catalogue import NAME_RULE, is_name
 
 Number = TypeVar("Number", int, float)
 

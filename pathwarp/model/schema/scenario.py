@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Model of an experiment, `scenarios/NAME.yaml`.
 
-What spans several keys or files (paths that exist, times in order) is checked in `pathwarp.checks`.
+What spans several keys or files (paths that exist, times in order) is checked in `pathwarp.model.rules`.
 """
 
 from collections.abc import Iterator
@@ -11,8 +11,8 @@ from pydantic import BeforeValidator, Field
 
 from pathwarp.base.complaints import BadValue
 from pathwarp.base.units import parse_duration_ns
-from pathwarp.schema.common import Count, DurationNs, Line, Name, Packets, Part, RateBitS, Sysctls, between
-from pathwarp.schema.topology import Loss, Shape
+from pathwarp.model.schema.common import Count, DurationNs, Line, Name, Packets, Part, RateBitS, Sysctls, between
+from pathwarp.model.schema.topology import Loss, Shape
 
 Failure = Literal["blackhole", "interface-down", "address-removed"]
 Direction = Literal["down", "up", "both"]

@@ -8,20 +8,20 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 
-from pathwarp import settings as options
 from pathwarp.base.complaints import Fault, Faults, gather
 from pathwarp.base.yamlfile import YamlFile, read
-from pathwarp.catalogue import MOBILITY, SCENARIO, TOPOLOGY, VARIANT, WORKLOAD, Catalogue, Kind, suggest
-from pathwarp.checks import scenario_faults
-from pathwarp.links.files import missing
-from pathwarp.schema.common import PinnedSysctls
-from pathwarp.schema.explain import read_model
-from pathwarp.schema.mobility import Mobility
-from pathwarp.schema.scenario import Scenario
-from pathwarp.schema.topology import Topology
-from pathwarp.schema.variant import ResolvedVariant, Variant, resolve
-from pathwarp.schema.workload import KINDS, Workload
-from pathwarp.settings import Setting
+from pathwarp.model import overrides as options
+from pathwarp.model.catalogue import MOBILITY, SCENARIO, TOPOLOGY, VARIANT, WORKLOAD, Catalogue, Kind, suggest
+from pathwarp.model.links.files import missing
+from pathwarp.model.overrides import Setting
+from pathwarp.model.rules import scenario_faults
+from pathwarp.model.schema.common import PinnedSysctls
+from pathwarp.model.schema.explain import read_model
+from pathwarp.model.schema.mobility import Mobility
+from pathwarp.model.schema.scenario import Scenario
+from pathwarp.model.schema.topology import Topology
+from pathwarp.model.schema.variant import ResolvedVariant, Variant, resolve
+from pathwarp.model.schema.workload import KINDS, Workload
 
 ALL = "all"
 PINNED = "vms/sysctls.yaml"

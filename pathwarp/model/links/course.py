@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from pathwarp.schema.topology import Loss, Shape
+from pathwarp.model.schema.topology import Loss, Shape
 
 
 class Step(NamedTuple):

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from pathwarp.schema.common import Line, Name, Part, Sysctls
+from pathwarp.model.schema.common import Line, Name, Part, Sysctls
 
 Transport = Literal["mptcp", "tcp"]
 

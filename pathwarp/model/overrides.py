@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from pathwarp.base.complaints import Fault, Faults, gather
 from pathwarp.base.yamlfile import YamlFile, value
-from pathwarp.catalogue import suggest
+from pathwarp.model.catalogue import suggest
 
 # Characters of a folder's name, of which file systems take 255.
 LABEL_LIMIT = 120

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathwarp.base.complaints import Fault
 from pathwarp.base.units import parse_duration_ns
 from pathwarp.base.yamlfile import Place, YamlFile
-from pathwarp.catalogue import TOPOLOGY, VARIANT, WORKLOAD, Catalogue, is_name, suggest
+from pathwarp.model.catalogue import TOPOLOGY, VARIANT, WORKLOAD, Catalogue, is_name, suggest
 
 
 def scenario_faults(file: YamlFile, topology: YamlFile | None, catalogue: Catalogue) -> Iterator[Fault]:
