@@ -15,9 +15,9 @@ from pathwarp.base.complaints import Exit, Fault, Faults, gather
 from pathwarp.model.catalogue import Catalogue
 from pathwarp.model.overrides import Setting
 from pathwarp.options import option, read_names, read_number
+from pathwarp.plan.trial import Request, Trial, plan_trials
 from pathwarp.progress import Progress
 from pathwarp.runner import make_jobs, run_jobs
-from pathwarp.trial import Request, Trial, plan_trials
 from pathwarp.worker import Job, Outcome
 
 SCENARIO = "bench"

@@ -161,7 +161,7 @@ def verify(
     **chosen: Any,
 ) -> Exit:
     """Run sealed trials again, and compare what comes out with them, byte by byte."""
-    from pathwarp.trial import MOST_RUNS
+    from pathwarp.plan.trial import MOST_RUNS
 
     faults: list[Fault] = []
     often = read_number("times", times, MOST_RUNS, faults)
@@ -194,7 +194,7 @@ def check_results(catalogue: Catalogue, scenario: str | None) -> Exit:
 
 
 def _backend_fault(name: str) -> Iterator[Fault]:
-    from pathwarp.trial import backend_fault
+    from pathwarp.plan.trial import backend_fault
 
     yield from backend_fault(name)
 
@@ -209,7 +209,7 @@ def _plan(
     **chosen: Any,
 ) -> tuple[list[Any], int, dict[str, Any]]:
     """The trials asked for, how many at a time, and the selection that they are from."""
-    from pathwarp.trial import LARGEST_SEED, MOST_RUNS, Request, plan_trials
+    from pathwarp.plan.trial import LARGEST_SEED, MOST_RUNS, Request, plan_trials
 
     faults: list[Fault] = []
     cpus = len(os.sched_getaffinity(0))

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from pathwarp.plan.trial import Trial
 from pathwarp.runfolder import RAW_FOLDERS
-from pathwarp.trial import Trial
 
 FORMAT = 1
 METRICS = "metrics.json"

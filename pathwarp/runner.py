@@ -18,8 +18,8 @@ from pathwarp.backend.guest import describe_status
 from pathwarp.base.complaints import Exit, Fault, Faults, gather
 from pathwarp.build import kernel, lab, prepare
 from pathwarp.build.stamp import hash_parts
+from pathwarp.plan.trial import Trial
 from pathwarp.progress import Progress
-from pathwarp.trial import Trial
 from pathwarp.worker import Job, Outcome, measure_and_seal, serve
 
 # What guests of a backend are booted and their logs decoded with.

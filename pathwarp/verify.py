@@ -14,9 +14,9 @@ from pathwarp.base.complaints import Fault, Faults
 from pathwarp.base.jsonfile import read_mapping
 from pathwarp.changes import changed_inputs
 from pathwarp.manifest import file_hashes, one_hash, own_hash
+from pathwarp.plan.trial import Trial
 from pathwarp.progress import Progress
 from pathwarp.runner import make_jobs, run_jobs
-from pathwarp.trial import Trial
 from pathwarp.worker import Job, Outcome
 
 

@@ -22,7 +22,7 @@ from pathwarp.base.complaints import Faults
 from pathwarp.base.jsonfile import read_mapping
 from pathwarp.base.oserrors import describe
 from pathwarp.manifest import manifest
-from pathwarp.trial import Trial
+from pathwarp.plan.trial import Trial
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ def agree(catalogue: Catalogue, runs: str | None, seed: str | None, **chosen: An
     Real time takes as long as it says: twice the trials' duration, one after the other.
     """
     from pathwarp.agree import ways
-    from pathwarp.trial import LARGEST_SEED, MOST_RUNS, Request
+    from pathwarp.plan.trial import LARGEST_SEED, MOST_RUNS, Request
 
     faults: list[Fault] = []
     selection = read_selection(faults, **chosen)

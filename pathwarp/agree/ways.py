@@ -7,9 +7,9 @@ from pathlib import Path
 
 from pathwarp.base.complaints import Fault, Faults, gather
 from pathwarp.model.overrides import Setting
+from pathwarp.plan.trial import Request, Trial, plan_trials
 from pathwarp.present.results import TrialResult, load_results
 from pathwarp.runner import run_trials
-from pathwarp.trial import Request, Trial, plan_trials
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Protocol
 from pathwarp.backend.settings import GuestSettings
 from pathwarp.backend.uml import Uml
 from pathwarp.backend.vm import Vm
-from pathwarp.trial import Trial
+from pathwarp.plan.trial import Trial
 
 
 class Backend(Protocol):

@@ -10,7 +10,7 @@ from pathwarp.backend.processes import dying_with_caller, end_family
 from pathwarp.backend.settings import UmlSettings
 from pathwarp.backend.watchdog import Overdue, watch
 from pathwarp.build.lab import lab_root
-from pathwarp.trial import Trial
+from pathwarp.plan.trial import Trial
 
 # The command that gives another one namespaces of its own, which end with it.
 NAMESPACES = ("unshare", "--user", "--map-root-user", "--mount", "--pid", "--net", "--fork", "--kill-child")

@@ -6,7 +6,7 @@ from pathlib import Path
 from pathwarp.backend.guest import GuestFailed, last_lines, panic
 from pathwarp.backend.machine import Machine, MachineFailed, accelerator
 from pathwarp.backend.settings import VmSettings
-from pathwarp.trial import Trial
+from pathwarp.plan.trial import Trial
 
 
 class Vm:

@@ -7,7 +7,7 @@ from pathwarp.base.complaints import Faults, gather
 from pathwarp.model.catalogue import Catalogue
 from pathwarp.model.load import ALL, load_variants
 from pathwarp.options import BACKEND, option, read_names
-from pathwarp.trial import backend_fault
+from pathwarp.plan.trial import backend_fault
 
 
 @click.group()

@@ -13,8 +13,8 @@ from timers import Estimate
 from pathwarp.backend.settings import UmlSettings
 from pathwarp.measure.metrics import Analysis, analyse
 from pathwarp.model.overrides import Setting
+from pathwarp.plan.trial import Request, Trial, plan_trials
 from pathwarp.runner import run_trials
-from pathwarp.trial import Request, Trial, plan_trials
 
 ROOT = Path(__file__).resolve().parents[2]
 VARIANTS = ("tcp", "mainline", "rto", "tlp-std", "tlp-mp", "pto", "rej-k1", "rej-k2", "rej-k4")

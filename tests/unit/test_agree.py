@@ -11,8 +11,8 @@ from pathwarp.agree.ways import WAYS, plan
 from pathwarp.base.complaints import Faults
 from pathwarp.measure.metrics import analyse
 from pathwarp.model.overrides import Setting
+from pathwarp.plan.trial import Request
 from pathwarp.present.results import TrialResult
-from pathwarp.trial import Request
 
 
 @pytest.fixture

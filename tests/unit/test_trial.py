@@ -10,7 +10,7 @@ from golden_project import GOLDEN, copy_project
 
 from pathwarp.base.complaints import Fault, Faults
 from pathwarp.model.overrides import read_settings
-from pathwarp.trial import Request, plan_trials
+from pathwarp.plan.trial import Request, plan_trials
 
 HASHES = {"kernel": "k", "lab": "l", "guest": "g"}
 

@@ -18,8 +18,8 @@ from pathwarp.model.schema.topology import Topology
 from pathwarp.model.schema.variant import ResolvedVariant
 from pathwarp.model.schema.workload import Workload
 from pathwarp.model.traces import Burst, read_csv
-from pathwarp.schedule import plan_events
-from pathwarp.shapes import Shapes, plan_shapes
+from pathwarp.plan.events import plan_events
+from pathwarp.plan.shapes import Shapes, plan_shapes
 
 FORMAT = 1
 
@@ -55,7 +55,7 @@ class Replay:
     """A trace, numbered from 1, cut to the scenario's duration, and what happens to the network in the meantime.
 
     `sha256` is the hash of the trace's file. A workload of a constant rate has no traces, so no number, hash and
-    bursts. `shapes` (those that paths begin with) and `events` are as `pathwarp.schedule` describes them;
+    bursts. `shapes` (those that paths begin with) and `events` are as `pathwarp.plan.events` describes them;
     `link_traces` are the hashes of the files that links follow.
     """
 

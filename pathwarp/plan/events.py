@@ -15,7 +15,7 @@ from pathwarp.model.links.files import Courses
 from pathwarp.model.schema.scenario import MOST_EVENTS, TRACE_END, Event, Scenario
 from pathwarp.model.schema.topology import Path, Topology
 from pathwarp.model.traces import Burst
-from pathwarp.shapes import Span, of_path, shapes_at
+from pathwarp.plan.shapes import Span, of_path, shapes_at
 
 # How the receiver's kernel is told that an address is gone, so that it sends REMOVE_ADDR.
 ANNOUNCED = "removal-announced"
