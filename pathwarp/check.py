@@ -10,9 +10,9 @@ from typing import Any
 
 from pathwarp.base.complaints import Exit, Fault, Faults
 from pathwarp.base.jsonfile import read_mapping
-from pathwarp.build.stamp import hash_file
 from pathwarp.manifest import METRICS, own_hash
 from pathwarp.model.catalogue import suggest
+from pathwarp.prepare.stamp import hash_file
 from pathwarp.runfolder import MANIFEST
 
 _AGAIN = "`make check-results` names all that is damaged; remove the folder and run the trial again"

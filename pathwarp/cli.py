@@ -39,7 +39,7 @@ class LazyGroup(click.Group):
 @click.group(
     cls=LazyGroup,
     lazy={
-        "build": ("pathwarp.build.commands", "build"),
+        "build": ("pathwarp.prepare.commands", "build"),
         "traffic": ("pathwarp.traffic.commands", "traffic"),
         "mobility": ("pathwarp.mobility.commands", "mobility"),
         "diff": ("pathwarp.diff.command", "diff"),

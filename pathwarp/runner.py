@@ -16,9 +16,9 @@ from pathwarp import cpus, runfolder
 from pathwarp.backend.choice import BACKENDS
 from pathwarp.backend.guest import describe_status
 from pathwarp.base.complaints import Exit, Fault, Faults, gather
-from pathwarp.build import kernel, lab, prepare
-from pathwarp.build.stamp import hash_parts
 from pathwarp.plan.trial import Trial
+from pathwarp.prepare import kernel, lab, prepare
+from pathwarp.prepare.stamp import hash_parts
 from pathwarp.progress import Progress
 from pathwarp.worker import Job, Outcome, measure_and_seal, serve
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from pathwarp.backend.guest import GuestFailed
 from pathwarp.backend.processes import dying_with_caller
 from pathwarp.backend.uml import NAMESPACES
-from pathwarp.build.lab import lab_root
+from pathwarp.prepare.lab import lab_root
 
 
 def decode_log(root: Path, run: Path) -> None:

@@ -19,7 +19,7 @@ from urllib.parse import quote
 from pathwarp.backend.guest import CONSOLE, tail
 from pathwarp.backend.processes import dying_with_caller, end_family
 from pathwarp.backend.settings import SILENCES, VmSettings
-from pathwarp.build.box import HOST, box_folder
+from pathwarp.prepare.box import HOST, box_folder
 from pathwarp.runfolder import RAW_FOLDERS
 
 _START_S = 30

@@ -9,8 +9,8 @@ from pathwarp.backend.guest import CONSOLE, GuestFailed, console, describe_statu
 from pathwarp.backend.processes import dying_with_caller, end_family
 from pathwarp.backend.settings import UmlSettings
 from pathwarp.backend.watchdog import Overdue, watch
-from pathwarp.build.lab import lab_root
 from pathwarp.plan.trial import Trial
+from pathwarp.prepare.lab import lab_root
 
 # The command that gives another one namespaces of its own, which end with it.
 NAMESPACES = ("unshare", "--user", "--map-root-user", "--mount", "--pid", "--net", "--fork", "--kill-child")

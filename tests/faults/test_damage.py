@@ -8,8 +8,8 @@ from damage import DAMAGES, restore
 from project_folder import Project
 from undisturbed import RUN, assert_no_traceback, hashes
 
-from pathwarp.build import kernel, lab
 from pathwarp.cli import main
+from pathwarp.prepare import kernel, lab
 
 SHOWN = ("--scenario", "silent", "--traffic", "single", "--variant", "tlp-std,tlp-mp")
 DRAWN = ("missing", "half", "a bit flipped")

@@ -21,8 +21,8 @@ from project_folder import ROOT
 from pathwarp import runner
 from pathwarp.backend.settings import UmlSettings
 from pathwarp.base.complaints import Exit
-from pathwarp.build import prepare
 from pathwarp.cli import main
+from pathwarp.prepare import prepare
 
 PARTS = ("scenarios", "topologies", "traffic", "kernels", "vms")
 LIMIT_S = 20

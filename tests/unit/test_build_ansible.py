@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from pathwarp.base.complaints import Exit, Faults
-from pathwarp.build import ansible
+from pathwarp.prepare import ansible
 
 ROOT = Path(__file__).parents[2]
 SAVED = ROOT / "tests" / "golden" / "build"

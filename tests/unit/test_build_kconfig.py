@@ -4,7 +4,7 @@
 import pytest
 
 from pathwarp.base.complaints import Exit, Faults
-from pathwarp.build.kconfig import check_config, known_options, read_config
+from pathwarp.prepare.kconfig import check_config, known_options, read_config
 
 FINAL = 'CONFIG_A=y\n# CONFIG_B is not set\nCONFIG_HZ=1000\nCONFIG_CON_CHAN="null"\n'
 

@@ -10,11 +10,11 @@ import pytest
 from kernel_project import make_project, write_patch
 
 from pathwarp.base.complaints import Exit, Faults
-from pathwarp.build.base import find_base
-from pathwarp.build.kernel import build_kernel, is_current, kernel_dir, kernel_inputs_hash, patches_of, read_build
-from pathwarp.build.stamp import hash_file
 from pathwarp.model.catalogue import Catalogue
 from pathwarp.model.load import load_variant
+from pathwarp.prepare.base import find_base
+from pathwarp.prepare.kernel import build_kernel, is_current, kernel_dir, kernel_inputs_hash, patches_of, read_build
+from pathwarp.prepare.stamp import hash_file
 
 ROOT = Path(__file__).parents[2]
 
@@ -198,7 +198,7 @@ def test_an_unknown_backend_and_missing_files_are_bad_input(project):
 
 
 def step(project, *arguments):
-    command = [sys.executable, "-m", "pathwarp.build.steps", f"--root={project}", *arguments]
+    command = [sys.executable, "-m", "pathwarp.prepare.steps", f"--root={project}", *arguments]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     return result.returncode, result.stdout, result.stderr
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from pathwarp.base.complaints import Exit, Faults
-from pathwarp.build.lab import check_lab, finish, is_current, lab_inputs_hash, lab_root, read_lab
-from pathwarp.build.recipe import read_lab_recipe
+from pathwarp.prepare.lab import check_lab, finish, is_current, lab_inputs_hash, lab_root, read_lab
+from pathwarp.prepare.recipe import read_lab_recipe
 
 ROOT = Path(__file__).parents[2]
 
@@ -128,6 +128,6 @@ def test_the_projects_own_recipe_asks_for_what_the_guest_runs():
 
 def test_checking_takes_no_time(project):
     finish(project, make_root(project))
-    program = "import sys, pathlib; from pathwarp.build import lab; lab.is_current(pathlib.Path(sys.argv[1]))"
+    program = "import sys, pathlib; from pathwarp.prepare import lab; lab.is_current(pathlib.Path(sys.argv[1]))"
     program += "; sys.exit(bool({'numpy', 'scipy', 'matplotlib', 'ansible'} & set(sys.modules)))"
     assert subprocess.run([os.sys.executable, "-c", program, project], cwd=ROOT, check=False).returncode == 0

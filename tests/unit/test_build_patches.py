@@ -7,7 +7,7 @@ import pytest
 from kernel_project import MAIN, write_patch
 
 from pathwarp.base.complaints import Exit, Faults
-from pathwarp.build.patches import apply_patches, read_series, refusals
+from pathwarp.prepare.patches import apply_patches, read_series, refusals
 
 BACKENDS = ("uml", "vm")
 

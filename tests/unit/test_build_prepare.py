@@ -9,9 +9,9 @@ import pytest
 from kernel_project import make_project
 
 from pathwarp.base.complaints import Exit, Faults
-from pathwarp.build import kernel, lab, prepare
 from pathwarp.model.catalogue import Catalogue
 from pathwarp.model.load import load_variant
+from pathwarp.prepare import kernel, lab, prepare
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 
 import pytest
 
-from pathwarp.build.stamp import hash_file, hash_parts, publish, read_stamp, work_folder, write_stamp
+from pathwarp.prepare.stamp import hash_file, hash_parts, publish, read_stamp, work_folder, write_stamp
 
 
 def test_the_hash_says_what_is_in_which_part():

@@ -119,10 +119,10 @@ def test_a_build_that_fails_is_exit_1(project, monkeypatch, capsys):
 
 def test_build_prepares_what_is_named(project, monkeypatch, capsys):
     calls = []
-    module = types.ModuleType("pathwarp.build.prepare")
+    module = types.ModuleType("pathwarp.prepare.prepare")
     module.prepare_kernels = lambda root, variants, backend: calls.append(([v.name for v in variants], backend))
     module.prepare_lab = lambda root: calls.append(root)
-    monkeypatch.setitem(sys.modules, "pathwarp.build.prepare", module)
+    monkeypatch.setitem(sys.modules, "pathwarp.prepare.prepare", module)
     assert call(project, "build", "kernels") == Exit.DONE
     assert call(project, "build", "kernels", "--variant", "better", "--backend", "vm") == Exit.DONE
     assert call(project, "build", "lab") == Exit.DONE

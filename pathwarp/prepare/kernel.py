@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import TextIO
 
 from pathwarp.base.complaints import Exit, Faults
-from pathwarp.build.base import Base, find_base, read_bytes
-from pathwarp.build.kconfig import check_config
-from pathwarp.build.patches import apply_patches
-from pathwarp.build.stamp import hash_file, hash_parts, publish, read_stamp, work_folder, write_stamp
-from pathwarp.build.tree import Tree, fragments
 from pathwarp.model.schema.variant import ResolvedVariant
+from pathwarp.prepare.base import Base, find_base, read_bytes
+from pathwarp.prepare.kconfig import check_config
+from pathwarp.prepare.patches import apply_patches
+from pathwarp.prepare.stamp import hash_file, hash_parts, publish, read_stamp, work_folder, write_stamp
+from pathwarp.prepare.tree import Tree, fragments
 
 FORMAT = 1
 

@@ -10,10 +10,10 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from pathwarp.build.lab import read_lab
-from pathwarp.build.stamp import hash_parts, publish, read_stamp, write_stamp
+from pathwarp.prepare.lab import read_lab
+from pathwarp.prepare.stamp import hash_parts, publish, read_stamp, write_stamp
 
-METHOD = 1  # as in pathwarp.build.base
+METHOD = 1  # as in pathwarp.prepare.base
 # What ssh calls the machine, wherever it is reached.
 HOST = "lab"
 

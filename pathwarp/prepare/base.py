@@ -12,10 +12,10 @@ from typing import TextIO
 
 from pathwarp.base.complaints import Exit, Faults
 from pathwarp.base.plainfile import read_plain
-from pathwarp.build.patches import apply_patches, read_series
-from pathwarp.build.recipe import KERNELS, KernelBackend, KernelRecipe, read_kernel_recipe
-from pathwarp.build.stamp import hash_file, hash_parts, publish, read_stamp, work_folder, write_stamp
-from pathwarp.build.tree import Tree, fragments, unneeded
+from pathwarp.prepare.patches import apply_patches, read_series
+from pathwarp.prepare.recipe import KERNELS, KernelBackend, KernelRecipe, read_kernel_recipe
+from pathwarp.prepare.stamp import hash_file, hash_parts, publish, read_stamp, work_folder, write_stamp
+from pathwarp.prepare.tree import Tree, fragments, unneeded
 
 # Part of every hash: to be counted up when a change to this package changes what comes out of the same data files.
 METHOD = 1

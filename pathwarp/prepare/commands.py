@@ -21,7 +21,7 @@ def build() -> None:
 @click.pass_obj
 def kernels(catalogue: Catalogue, variant: str | None, backend: str) -> None:
     """Build the variants' kernels that are not up to date."""
-    from pathwarp.build.prepare import prepare_kernels
+    from pathwarp.prepare.prepare import prepare_kernels
 
     faults = list(backend_fault(backend))
     variants = []
@@ -37,7 +37,7 @@ def kernels(catalogue: Catalogue, variant: str | None, backend: str) -> None:
 @click.pass_obj
 def vm(catalogue: Catalogue, variant: str | None) -> None:
     """Prepare all that `vagrant up` needs for the variants' virtual machines."""
-    from pathwarp.build.prepare import ensure
+    from pathwarp.prepare.prepare import ensure
 
     ensure(catalogue.root, load_variants(catalogue, read_names(variant) or ("mainline",)), "vm")
 
@@ -46,6 +46,6 @@ def vm(catalogue: Catalogue, variant: str | None) -> None:
 @click.pass_obj
 def lab(catalogue: Catalogue) -> None:
     """Build the guests' root file system where it is not up to date."""
-    from pathwarp.build.prepare import prepare_lab
+    from pathwarp.prepare.prepare import prepare_lab
 
     prepare_lab(catalogue.root)

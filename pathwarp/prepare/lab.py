@@ -11,11 +11,11 @@ import subprocess
 from pathlib import Path
 
 from pathwarp.base.complaints import Exit, Fault, Faults
-from pathwarp.build.recipe import LAB, LabRecipe, read_lab_recipe
-from pathwarp.build.stamp import hash_parts, publish, read_stamp, write_stamp
+from pathwarp.prepare.recipe import LAB, LabRecipe, read_lab_recipe
+from pathwarp.prepare.stamp import hash_parts, publish, read_stamp, write_stamp
 
 FORMAT = 1
-METHOD = 1  # as in pathwarp.build.base
+METHOD = 1  # as in pathwarp.prepare.base
 
 
 def lab_root(root: Path) -> Path:

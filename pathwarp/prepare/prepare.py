@@ -16,8 +16,8 @@ from pathlib import Path
 import click
 
 from pathwarp.base.complaints import Exit, Fault, Faults, gather
-from pathwarp.build import box, kernel, lab
 from pathwarp.model.schema.variant import ResolvedVariant
+from pathwarp.prepare import box, kernel, lab
 
 ENGINE = Path(__file__).resolve().parents[2]
 # What virtual machines are started and reached with; playbooks/host.yml knows their packages.
@@ -101,7 +101,7 @@ def _lock(root: Path) -> Iterator[None]:
 
 
 def _run_playbook(root: Path, tags: Sequence[str], variables: dict[str, object]) -> None:
-    from pathwarp.build.ansible import run
+    from pathwarp.prepare.ansible import run
 
     # The user's own settings of Ansible, and of the make that called, are meant for other things.
     environment = {

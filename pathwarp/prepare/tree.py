@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TextIO
 
 from pathwarp.base.complaints import Exit, Faults
-from pathwarp.build.kconfig import check_config
-from pathwarp.build.recipe import KernelBackend
+from pathwarp.prepare.kconfig import check_config
+from pathwarp.prepare.recipe import KernelBackend
 
 LAST_LINES = 15
 # Tools that do nothing here but leave their versions in the configuration, which is part of the kernel.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The steps of a preparation that the playbooks call: `python -m pathwarp.build.steps base uml`.
+"""The steps of a preparation that the playbooks call: `python -m pathwarp.prepare.steps base uml`.
 
 Each prints `built`, or `is up to date` when there was nothing to do, and its faults on standard error.
 """
@@ -13,11 +13,11 @@ from typing import TextIO
 import click
 
 from pathwarp.base.complaints import Exit, Faults
-from pathwarp.build import box, lab
-from pathwarp.build.base import find_base
-from pathwarp.build.kernel import build_kernel, is_current
 from pathwarp.model.catalogue import Catalogue
 from pathwarp.model.load import load_variant
+from pathwarp.prepare import box, lab
+from pathwarp.prepare.base import find_base
+from pathwarp.prepare.kernel import build_kernel, is_current
 
 ROOT = Path(__file__).resolve().parents[2]
 UP_TO_DATE = "is up to date"
