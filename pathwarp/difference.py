@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from pathwarp.base.complaints import Faults
-from pathwarp.measure import pcap, tcp
+from pathwarp.wire import pcap, tcp
 
 # The two sides, as they are called in every message.
 SIDES = ("sealed", "now")

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from pathwarp.base.complaints import Exit, Faults
-from pathwarp.measure import pcap
 from pathwarp.prepare.lab import lab_root
+from pathwarp.wire import pcap
 
 _MAGIC_NS = bytes.fromhex("4d3cb2a1")
 # What the subflow itself sent before, in the words of tshark's analysis of TCP.

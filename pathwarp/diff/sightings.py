@@ -7,9 +7,9 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from pathwarp.measure.inputs import Inputs
-from pathwarp.measure.mptcp import token_and_first_dsn
 from pathwarp.measure.subflows import Connection, Decoded, find_keys
-from pathwarp.measure.tcp import ACK
+from pathwarp.wire.mptcp import token_and_first_dsn
+from pathwarp.wire.tcp import ACK
 
 NO_FLOW = -1
 DATA_FIN_BIT = 15  # of `options`, beside the MPTCP subtypes

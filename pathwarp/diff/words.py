@@ -5,10 +5,10 @@ import numpy as np
 
 from pathwarp.diff.side import Side
 from pathwarp.diff.sightings import DATA_FIN_BIT, NO_FLOW
-from pathwarp.measure.mptcp import Subtype
-from pathwarp.measure.tcp import ACK, FIN, RST, SYN
 from pathwarp.present.events import kinds
 from pathwarp.present.groups import path_words
+from pathwarp.wire.mptcp import Subtype
+from pathwarp.wire.tcp import ACK, FIN, RST, SYN
 
 _KINDS = {
     "original": "new data",

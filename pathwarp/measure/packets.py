@@ -6,9 +6,9 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from pathwarp.base.broken import broken
-from pathwarp.measure import mptcp
 from pathwarp.measure.inputs import Inputs
 from pathwarp.measure.subflows import Connection, Decoded
+from pathwarp.wire import mptcp
 
 LOST = -1
 

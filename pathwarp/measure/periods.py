@@ -2,8 +2,8 @@
 """The periods in which a connection has more than one subflow."""
 
 from pathwarp.measure.inputs import Inputs
-from pathwarp.measure.mptcp import Subtype
 from pathwarp.measure.subflows import FOREVER, Connection, Decoded, own_signals
+from pathwarp.wire.mptcp import Subtype
 
 
 def established(

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from pathwarp.base.broken import broken
-from pathwarp.measure import mptcp, pcap, tcp
 from pathwarp.measure.inputs import Inputs
-from pathwarp.measure.mptcp import MptcpColumns, Subtype
-from pathwarp.measure.pcap import Capture
-from pathwarp.measure.tcp import ACK, SYN, Ipv4Columns, TcpColumns
+from pathwarp.wire import mptcp, pcap, tcp
+from pathwarp.wire.mptcp import MptcpColumns, Subtype
+from pathwarp.wire.pcap import Capture
+from pathwarp.wire.tcp import ACK, SYN, Ipv4Columns, TcpColumns
 
 FOREVER = np.iinfo(np.int64).max
 

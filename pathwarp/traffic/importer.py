@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 
 from pathwarp.base.complaints import Fault, Faults
-from pathwarp.measure.pcap import read
-from pathwarp.measure.tcp import SYN, TcpColumns, decode
 from pathwarp.model.traces import SMALLEST_PACKET_BYTES, Burst, Trace
+from pathwarp.wire.pcap import read
+from pathwarp.wire.tcp import SYN, TcpColumns, decode
 
 HALF, WHOLE = 1 << 31, 1 << 32
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pathwarp.measure import pcap, tcp
+from pathwarp.wire import pcap, tcp
 
 _END, _NOP, _SACK = 0, 1, 5
 

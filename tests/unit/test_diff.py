@@ -13,7 +13,7 @@ from pathwarp.cli import main
 from pathwarp.diff.part import find_part
 from pathwarp.diff.report import report
 from pathwarp.diff.side import read_sides
-from pathwarp.measure.mptcp import token_and_first_dsn
+from pathwarp.wire.mptcp import token_and_first_dsn
 
 SIZE = 400
 PLAN = {

@@ -5,8 +5,8 @@ import numpy as np
 import pcap_writer as writer
 import pytest
 
-from pathwarp.measure import mptcp, pcap, tcp
-from pathwarp.measure.mptcp import Subtype
+from pathwarp.wire import mptcp, pcap, tcp
+from pathwarp.wire.mptcp import Subtype
 
 SERVER, CLIENT = ("10.1.0.1", 40001), ("10.1.1.1", 8999)
 NOPS = b"\1\1"

@@ -8,7 +8,7 @@ import pcap_writer
 import pytest
 
 from pathwarp.base.complaints import Exit, Faults
-from pathwarp.measure import pcap
+from pathwarp.wire import pcap
 
 FRAMES = [(1_795_000_000_123_456_789, b"a" * 60), (1_795_000_001_000_001_000, b"b" * 1500), (7_000, b"c" * 61)]
 

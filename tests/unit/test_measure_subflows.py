@@ -7,8 +7,9 @@ from trial_writer import KEYS, TOKEN, TrialWriter, ns
 
 from pathwarp.base.complaints import Faults
 from pathwarp.diff import sightings
-from pathwarp.measure import mptcp, packets, periods, subflows
+from pathwarp.measure import packets, periods, subflows
 from pathwarp.measure.inputs import read_inputs
+from pathwarp.wire import mptcp
 
 OTHER_KEYS = 11, 12
 OTHER_TOKEN = mptcp.token_and_first_dsn(OTHER_KEYS[1])[0]

@@ -3,7 +3,7 @@
 
 import pcap_writer as writer
 
-from pathwarp.measure import pcap, tcp
+from pathwarp.wire import pcap, tcp
 
 SERVER, CLIENT = ("10.1.0.1", 40001), ("10.1.1.1", 8999)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pcap_writer as pcap
 
-from pathwarp.measure.mptcp import token_and_first_dsn
+from pathwarp.wire.mptcp import token_and_first_dsn
 
 ZERO_NS = 1_795_000_000_000_000_000  # 2026-11-18 11:06:40 UTC
 KEYS = 0x8C8983EB448950FA, 0x7E84B0516E9916D4

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pathwarp.measure.pcap import Capture, gather
+from pathwarp.wire.pcap import Capture, gather
 
 ETHERNET_HEADER = 14
 ETHERTYPE_IPV4 = 0x0800

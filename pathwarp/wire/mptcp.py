@@ -8,8 +8,8 @@ from enum import IntEnum
 
 import numpy as np
 
-from pathwarp.measure.pcap import Capture, gather
-from pathwarp.measure.tcp import TcpColumns
+from pathwarp.wire.pcap import Capture, gather
+from pathwarp.wire.tcp import TcpColumns
 
 END_OF_OPTIONS, NOP, MPTCP = 0, 1, 30
 TIMESTAMP_FIRST = 0x0101080A  # NOP, NOP, timestamps of 10 bytes: how Linux begins the options of almost every segment
