@@ -179,7 +179,7 @@ def verify(
 @click.pass_obj
 def check_results(catalogue: Catalogue, scenario: str | None) -> Exit:
     """Hash the sealed results again; name each file that is damaged, missing or extra."""
-    from pathwarp import check
+    from pathwarp.results import integrity as check
 
     checked = bad = files = size_bytes = 0
     for folder in check.check_results(catalogue.root / "results", scenario or ""):
@@ -237,7 +237,7 @@ def _results(
     """The scenario; the sealed trials selected and, where they are sealed too, the baseline's; their folder."""
     from pathwarp.model.load import load_experiment
     from pathwarp.model.overrides import label
-    from pathwarp.present.results import load_results
+    from pathwarp.results.reading import load_results
 
     experiment = load_experiment(catalogue, **selection)
     scenario = experiment.scenario
@@ -254,8 +254,8 @@ def _print_table(
     metric: str | None = None,
     seeds: Sequence[int] | None = None,
 ) -> None:
-    from pathwarp.present.results import by_headline
     from pathwarp.present.table import render
+    from pathwarp.results.reading import by_headline
 
     scenario, results, folder = _results(catalogue, selection, backend, seeds)
     tables = by_headline(results, (metric,) if metric else scenario.metrics).items()

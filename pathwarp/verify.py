@@ -9,13 +9,13 @@ from typing import Any
 
 import click
 
-from pathwarp import runfolder
 from pathwarp.base.complaints import Fault, Faults
 from pathwarp.base.jsonfile import read_mapping
 from pathwarp.changes import changed_inputs
-from pathwarp.manifest import file_hashes, one_hash, own_hash
 from pathwarp.plan.trial import Trial
 from pathwarp.progress import Progress
+from pathwarp.results import runfolder
+from pathwarp.results.manifest import file_hashes, one_hash, own_hash
 from pathwarp.runner import make_jobs, run_jobs
 from pathwarp.worker import Job, Outcome
 

@@ -13,7 +13,6 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from pathwarp import runfolder
 from pathwarp.backend.choice import BACKENDS, Backend
 from pathwarp.backend.decode import decode_log
 from pathwarp.backend.guest import GuestFailed, last_lines
@@ -21,8 +20,9 @@ from pathwarp.backend.processes import die_with
 from pathwarp.base.complaints import Faults
 from pathwarp.base.jsonfile import read_mapping
 from pathwarp.base.oserrors import describe
-from pathwarp.manifest import manifest
 from pathwarp.plan.trial import Trial
+from pathwarp.results import runfolder
+from pathwarp.results.manifest import manifest
 
 
 @dataclass(frozen=True)

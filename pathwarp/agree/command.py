@@ -39,7 +39,7 @@ def agree(catalogue: Catalogue, runs: str | None, seed: str | None, **chosen: An
         return Exit.FAILED
     from pathwarp.agree.quantities import quantities
     from pathwarp.agree.report import machines, render
-    from pathwarp.present.results import by_group
+    from pathwarp.results.reading import by_group
 
     sealed = {name: ways.results(catalogue.root, trials) for name, trials in planned.items()}
     groups = {name: by_group(results) for name, results in sealed.items()}

@@ -9,7 +9,7 @@ from pathwarp.agree.timers import NS_PER_MS, timers
 from pathwarp.base.jsonfile import read_mapping
 from pathwarp.measure.metrics import analyse
 from pathwarp.present.metric import Metric
-from pathwarp.present.results import TrialResult
+from pathwarp.results.reading import TrialResult
 
 # Quantity, with its unit, to what it was of (seed, and for some loss event, burst or event) to the value.
 Quantities = dict[str, dict[Hashable, float]]

@@ -7,9 +7,9 @@ from statistics import median
 from pathwarp.agree.quantities import Quantities
 from pathwarp.agree.ways import WAYS
 from pathwarp.present.metric import number
-from pathwarp.present.results import TrialResult
 from pathwarp.present.stats import median_of
 from pathwarp.present.table import NONE, aligned
+from pathwarp.results.reading import TrialResult
 
 _DECIMALS = 2
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from pathwarp.base.complaints import Fault, Faults, gather
 from pathwarp.model.overrides import Setting
 from pathwarp.plan.trial import Request, Trial, plan_trials
-from pathwarp.present.results import TrialResult, load_results
+from pathwarp.results.reading import TrialResult, load_results
 from pathwarp.runner import run_trials
 
 

@@ -20,7 +20,7 @@ from pathwarp.backend.guest import CONSOLE, tail
 from pathwarp.backend.processes import dying_with_caller, end_family
 from pathwarp.backend.settings import SILENCES, VmSettings
 from pathwarp.prepare.box import HOST, box_folder
-from pathwarp.runfolder import RAW_FOLDERS
+from pathwarp.results.runfolder import RAW_FOLDERS
 
 _START_S = 30
 # What short commands may take, such as fetching a trial's files.

@@ -7,8 +7,8 @@ from typing import Any
 
 from pathwarp.present import stats, style
 from pathwarp.present.metric import Metric
-from pathwarp.present.results import TrialResult
 from pathwarp.present.spread import spread
+from pathwarp.results.reading import TrialResult
 
 _GROUP_WIDTH = 0.8  # of the distance between two traces
 _CROSS = {"color": style.INK, "linestyle": "", "marker": "x", "markersize": 4, "markeredgewidth": 1.2}

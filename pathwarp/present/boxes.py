@@ -10,7 +10,7 @@ import numpy as np
 
 from pathwarp.present import style
 from pathwarp.present.metric import Metric
-from pathwarp.present.results import TrialResult, values_of
+from pathwarp.results.reading import TrialResult, values_of
 
 _REACH = 1.5  # of the distance between the quartiles
 _WIDTH = 0.5

@@ -4,11 +4,11 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from pathwarp.check import require_undamaged
 from pathwarp.measure.metrics import Analysis, analyse
 from pathwarp.measure.packets import Packets
-from pathwarp.present.results import TrialResult
 from pathwarp.present.timing import NS_PER_MS, Kind, PacketEvent, Recovery
+from pathwarp.results.integrity import require_undamaged
+from pathwarp.results.reading import TrialResult
 
 # The kernel's counters that say whether there were probes, and whether they went out on other subflows too.
 PROBES, PROBES_ELSEWHERE = "TcpExtTCPLossProbes", "MPTcpExtProbeOther"

@@ -8,7 +8,7 @@ from pathwarp.model.schema.scenario import Scenario
 from pathwarp.present import bars, boxes, histogram, timing
 from pathwarp.present.events import recovery
 from pathwarp.present.metric import Metric
-from pathwarp.present.results import BURST_METRICS, TrialResult, by_group, by_headline
+from pathwarp.results.reading import BURST_METRICS, TrialResult, by_group, by_headline
 
 
 def draw_figures(scenario: Scenario, results: Sequence[TrialResult], out_dir: Path) -> list[Path]:

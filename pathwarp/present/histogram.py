@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pathwarp.present import style
-from pathwarp.present.results import TrialResult
+from pathwarp.results.reading import TrialResult
 
 METRIC = "loss_position_fraction"
 BINS = 10

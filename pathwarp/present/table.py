@@ -6,8 +6,8 @@ from pathlib import Path
 
 from pathwarp.present import stats
 from pathwarp.present.metric import Metric, number
-from pathwarp.present.results import BURST_METRICS, TrialResult, by_group, values_of
 from pathwarp.present.stats import Comparison, Estimate
+from pathwarp.results.reading import BURST_METRICS, TrialResult, by_group, values_of
 
 NONE = "-"
 _INTERVAL = "95 % interval"

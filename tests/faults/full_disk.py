@@ -11,7 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from pathwarp.check import check_results
+from pathwarp.results.integrity import check_results
 
 
 def mount(*options: str) -> None:

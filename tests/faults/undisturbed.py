@@ -8,7 +8,7 @@ from pathlib import Path
 
 from project_folder import Project, left_over
 
-from pathwarp.check import check_results
+from pathwarp.results.integrity import check_results
 
 RUN = ("run", "--scenario", "silent", "--traffic", "single", "--variant", "tlp-std,tlp-mp", "--runs", "2")
 

@@ -3,7 +3,7 @@
 
 import json
 
-from pathwarp.manifest import file_hashes
+from pathwarp.results.manifest import file_hashes
 
 RUN = ("run", "--scenario", "silent", "--traffic", "single", "--runs", "1")
 

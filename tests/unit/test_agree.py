@@ -12,7 +12,7 @@ from pathwarp.base.complaints import Faults
 from pathwarp.measure.metrics import analyse
 from pathwarp.model.overrides import Setting
 from pathwarp.plan.trial import Request
-from pathwarp.present.results import TrialResult
+from pathwarp.results.reading import TrialResult
 
 
 @pytest.fixture

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from pathwarp.base.complaints import Exit, Faults
-from pathwarp.check import check_folder, check_results
 from pathwarp.cli import main
-from pathwarp.manifest import file_hashes, one_hash, own_hash
-from pathwarp.runfolder import write_json
+from pathwarp.results.integrity import check_folder, check_results
+from pathwarp.results.manifest import file_hashes, one_hash, own_hash
+from pathwarp.results.runfolder import write_json
 
 FILES = {"captures/server-wlan.pcap": b"packets", "captures/client-wlan.pcap": b"", "logs/plan.json": b"{}"}
 

@@ -5,7 +5,7 @@ import pytest
 
 from pathwarp.present import boxes, table
 from pathwarp.present.boxes import Box
-from pathwarp.present.results import TrialResult, by_headline, values_of
+from pathwarp.results.reading import TrialResult, by_headline, values_of
 
 
 def test_whiskers_end_at_the_last_measurement_inside():

@@ -12,8 +12,8 @@ from pathwarp.measure.inputs import Failure
 from pathwarp.measure.packets import Packets
 from pathwarp.measure.subflows import Connection, Subflow
 from pathwarp.present import events
-from pathwarp.present.results import TrialResult
 from pathwarp.present.timing import Recovery
+from pathwarp.results.reading import TrialResult
 
 MS = 1_000_000
 START = 1_700_000_000 * 10**9

@@ -8,7 +8,7 @@ import pytest
 from pathwarp.base.complaints import Faults
 from pathwarp.model.schema.scenario import Scenario
 from pathwarp.present import bars, figures, histogram, style
-from pathwarp.present.results import TrialResult
+from pathwarp.results.reading import TrialResult
 
 KEY = "affected_burst_completion_time_ms"
 SCENARIO = Scenario.model_validate(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pathwarp.base.complaints import Faults
-from pathwarp.present.results import TrialResult, by_group, load_results
+from pathwarp.results.reading import TrialResult, by_group, load_results
 
 
 def seal(root: Path, variant: str, traffic: str, seed: int, **metrics: object) -> Path:

@@ -3,8 +3,8 @@
 
 from pathlib import Path
 
-from pathwarp.present.results import TrialResult
 from pathwarp.present.table import render
+from pathwarp.results.reading import TrialResult
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 KEY = "affected_burst_completion_time_ms"

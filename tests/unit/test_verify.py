@@ -14,9 +14,9 @@ from pathwarp import verify
 from pathwarp.base.complaints import Exit
 from pathwarp.changes import changed_inputs
 from pathwarp.cli import main
-from pathwarp.manifest import manifest
 from pathwarp.plan.trial import Request, plan_trials
-from pathwarp.runfolder import in_progress, seal
+from pathwarp.results.manifest import manifest
+from pathwarp.results.runfolder import in_progress, seal
 from pathwarp.worker import Job, Outcome
 
 HASHES = {"kernel": "1" * 64, "lab": "2" * 64, "guest": "3" * 64}

@@ -10,10 +10,10 @@ from typing import Any
 
 from pathwarp.base.complaints import Exit, Fault, Faults
 from pathwarp.base.jsonfile import read_mapping
-from pathwarp.manifest import METRICS, own_hash
 from pathwarp.model.catalogue import suggest
 from pathwarp.prepare.stamp import hash_file
-from pathwarp.runfolder import MANIFEST
+from pathwarp.results.manifest import METRICS, own_hash
+from pathwarp.results.runfolder import MANIFEST
 
 _AGAIN = "`make check-results` names all that is damaged; remove the folder and run the trial again"
 _SEALED = "*/*/seed-*"  # below a scenario's folder: variant, traffic, seed

@@ -9,7 +9,7 @@ from typing import Any
 
 from pathwarp.base.complaints import Fault, Faults, gather
 from pathwarp.base.jsonfile import read_mapping
-from pathwarp.check import require_undamaged
+from pathwarp.results.integrity import require_undamaged
 
 SEALED_FILES = ("manifest.json", "metrics.json")
 # What only traffic in bursts has.

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pathwarp.plan.trial import Trial
-from pathwarp.runfolder import RAW_FOLDERS
+from pathwarp.results.runfolder import RAW_FOLDERS
 
 FORMAT = 1
 METRICS = "metrics.json"
