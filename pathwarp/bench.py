@@ -16,9 +16,9 @@ from pathwarp.model.catalogue import Catalogue
 from pathwarp.model.overrides import Setting
 from pathwarp.options import option, read_names, read_number
 from pathwarp.plan.trial import Request, Trial, plan_trials
-from pathwarp.progress import Progress
-from pathwarp.runner import make_jobs, run_jobs
-from pathwarp.worker import Job, Outcome
+from pathwarp.run.progress import Progress
+from pathwarp.run.queue import make_jobs, run_jobs
+from pathwarp.run.worker import Job, Outcome
 
 SCENARIO = "bench"
 RUNS, MOST_RUNS = 3, 100

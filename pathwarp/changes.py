@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from pathwarp.worker import Job
+from pathwarp.run.worker import Job
 
 MOST = 5  # changes named of one input
 LONGEST = 24  # characters of a value shown

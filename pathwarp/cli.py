@@ -101,7 +101,7 @@ def run(
         trials, workers, selection = _plan(catalogue, runs, seed, jobs, backend, with_baseline=True, **chosen)
     if faults:
         raise Faults(faults)
-    from pathwarp.runner import run_trials
+    from pathwarp.run.queue import run_trials
 
     failed = run_trials(catalogue.root, trials, workers, force, retries or 0)
     try:

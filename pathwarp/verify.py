@@ -13,11 +13,11 @@ from pathwarp.base.complaints import Fault, Faults
 from pathwarp.base.jsonfile import read_mapping
 from pathwarp.changes import changed_inputs
 from pathwarp.plan.trial import Trial
-from pathwarp.progress import Progress
 from pathwarp.results import runfolder
 from pathwarp.results.manifest import file_hashes, one_hash, own_hash
-from pathwarp.runner import make_jobs, run_jobs
-from pathwarp.worker import Job, Outcome
+from pathwarp.run.progress import Progress
+from pathwarp.run.queue import make_jobs, run_jobs
+from pathwarp.run.worker import Job, Outcome
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from pathwarp.backend.processes import dying_with_caller
+from pathwarp.run.guests.processes import dying_with_caller
 
 ROOT = Path(__file__).resolve().parents[1]
 

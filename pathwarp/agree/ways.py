@@ -9,7 +9,7 @@ from pathwarp.base.complaints import Fault, Faults, gather
 from pathwarp.model.overrides import Setting
 from pathwarp.plan.trial import Request, Trial, plan_trials
 from pathwarp.results.reading import TrialResult, load_results
-from pathwarp.runner import run_trials
+from pathwarp.run.queue import run_trials
 
 
 @dataclass(frozen=True)

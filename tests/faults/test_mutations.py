@@ -18,11 +18,11 @@ import pytest
 from mutate import VALUES, mutate_text, replace_file, restore
 from project_folder import ROOT
 
-from pathwarp import runner
-from pathwarp.backend.settings import UmlSettings
 from pathwarp.base.complaints import Exit
 from pathwarp.cli import main
 from pathwarp.prepare import prepare
+from pathwarp.run import queue as runner
+from pathwarp.run.guests.settings import UmlSettings
 
 PARTS = ("scenarios", "topologies", "traffic", "kernels", "vms")
 LIMIT_S = 20

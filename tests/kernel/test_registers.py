@@ -4,7 +4,7 @@
 import subprocess
 from pathlib import Path
 
-from pathwarp.backend.uml import NAMESPACES
+from pathwarp.run.guests.uml import NAMESPACES
 
 HERE = Path(__file__).parent
 KERNEL = HERE.parents[1] / "build" / "kernels" / "mainline" / "uml" / "linux"

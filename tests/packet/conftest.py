@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from timers import Estimate
 
-from pathwarp.backend.settings import UmlSettings
 from pathwarp.measure.metrics import Analysis, analyse
 from pathwarp.model.overrides import Setting
 from pathwarp.plan.trial import Request, Trial, plan_trials
-from pathwarp.runner import run_trials
+from pathwarp.run.guests.settings import UmlSettings
+from pathwarp.run.queue import run_trials
 
 ROOT = Path(__file__).resolve().parents[2]
 VARIANTS = ("tcp", "mainline", "rto", "tlp-std", "tlp-mp", "pto", "rej-k1", "rej-k2", "rej-k4")

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from project_folder import ROOT, left_over, processes_below
 
-from pathwarp.backend.processes import wait_for
 from pathwarp.measure.metrics import Analysis, analyse
+from pathwarp.run.guests.processes import wait_for
 
 MACHINES = (ROOT / "build").resolve() / "vm"
 RUN = ("run", "--scenario", "silent", "--traffic", "single")

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from pathwarp.backend.processes import dying_with_caller
 from pathwarp.results.manifest import file_hashes, one_hash, own_hash
 from pathwarp.results.runfolder import write_json
+from pathwarp.run.guests.processes import dying_with_caller
 
 ROOT = Path(__file__).resolve().parents[2]
 VERIFY = ("verify", "--scenario", "flooded", "--variant", "tlp-mp")

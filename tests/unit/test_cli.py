@@ -29,7 +29,7 @@ def project(tmp_path, monkeypatch):
 @pytest.fixture
 def runner(project, monkeypatch):
     """A runner that seals trials with a burst completion time of 100 ms, `better` with 50 ms, and notes its calls."""
-    module = types.ModuleType("pathwarp.runner")
+    module = types.ModuleType("pathwarp.run.queue")
     module.calls = []
     module.failed = 0
 
@@ -45,7 +45,7 @@ def runner(project, monkeypatch):
         return module.failed
 
     module.run_trials = run_trials
-    monkeypatch.setitem(sys.modules, "pathwarp.runner", module)
+    monkeypatch.setitem(sys.modules, "pathwarp.run.queue", module)
     return module
 
 
@@ -112,7 +112,7 @@ def test_a_build_that_fails_is_exit_1(project, monkeypatch, capsys):
     def run_trials(root, trials, jobs, force, retries):
         raise Faults.one("kernels/variants/better/0001.patch", "does not apply", code=Exit.FAILED)
 
-    monkeypatch.setitem(sys.modules, "pathwarp.runner", types.SimpleNamespace(run_trials=run_trials))
+    monkeypatch.setitem(sys.modules, "pathwarp.run.queue", types.SimpleNamespace(run_trials=run_trials))
     assert call(project, "run", "--scenario", "cut") == Exit.FAILED
     assert capsys.readouterr().err == "kernels/variants/better/0001.patch: does not apply\n"
 
@@ -135,7 +135,7 @@ def test_an_interrupt_is_exit_130(project, monkeypatch, capsys):
     def run_trials(root, trials, jobs, force, retries):
         raise KeyboardInterrupt
 
-    monkeypatch.setitem(sys.modules, "pathwarp.runner", types.SimpleNamespace(run_trials=run_trials))
+    monkeypatch.setitem(sys.modules, "pathwarp.run.queue", types.SimpleNamespace(run_trials=run_trials))
     assert call(project, "run", "--scenario", "cut") == Exit.INTERRUPTED
     assert "interrupted" in capsys.readouterr().err
 

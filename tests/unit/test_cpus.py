@@ -3,7 +3,7 @@
 
 import os
 
-from pathwarp import cpus
+from pathwarp.run import cpus
 
 
 def test_free_cpus_come_first_and_are_freed_again(monkeypatch):

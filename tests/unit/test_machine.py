@@ -6,7 +6,7 @@ import tarfile
 
 import pytest
 
-from pathwarp.backend.machine import Machine, MachineFailed
+from pathwarp.run.guests.machine import Machine, MachineFailed
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from pathwarp.cli import main
 from pathwarp.plan.trial import Request, plan_trials
 from pathwarp.results.manifest import manifest
 from pathwarp.results.runfolder import in_progress, seal
-from pathwarp.worker import Job, Outcome
+from pathwarp.run.worker import Job, Outcome
 
 HASHES = {"kernel": "1" * 64, "lab": "2" * 64, "guest": "3" * 64}
 KERNEL = {

@@ -5,12 +5,12 @@ import re
 import subprocess
 from pathlib import Path
 
-from pathwarp.backend.guest import CONSOLE, GuestFailed, console, describe_status, last_lines, panic
-from pathwarp.backend.processes import dying_with_caller, end_family
-from pathwarp.backend.settings import UmlSettings
-from pathwarp.backend.watchdog import Overdue, watch
 from pathwarp.plan.trial import Trial
 from pathwarp.prepare.lab import lab_root
+from pathwarp.run.guests.guest import CONSOLE, GuestFailed, console, describe_status, last_lines, panic
+from pathwarp.run.guests.processes import dying_with_caller, end_family
+from pathwarp.run.guests.settings import UmlSettings
+from pathwarp.run.guests.watchdog import Overdue, watch
 
 # The command that gives another one namespaces of its own, which end with it.
 NAMESPACES = ("unshare", "--user", "--map-root-user", "--mount", "--pid", "--net", "--fork", "--kill-child")

@@ -4,8 +4,8 @@
 import os
 import time
 
-from pathwarp.backend.processes import activity, wait_for
-from pathwarp.backend.settings import Watchdog
+from pathwarp.run.guests.processes import activity, wait_for
+from pathwarp.run.guests.settings import Watchdog
 
 # How often a guest that is still at work is looked at. Most trials are over before the first look.
 LOOK_S = 2.0

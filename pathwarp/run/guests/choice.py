@@ -4,10 +4,10 @@
 from pathlib import Path
 from typing import Protocol
 
-from pathwarp.backend.settings import GuestSettings
-from pathwarp.backend.uml import Uml
-from pathwarp.backend.vm import Vm
 from pathwarp.plan.trial import Trial
+from pathwarp.run.guests.settings import GuestSettings
+from pathwarp.run.guests.uml import Uml
+from pathwarp.run.guests.vm import Vm
 
 
 class Backend(Protocol):

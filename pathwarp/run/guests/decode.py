@@ -4,10 +4,10 @@
 import subprocess
 from pathlib import Path
 
-from pathwarp.backend.guest import GuestFailed
-from pathwarp.backend.processes import dying_with_caller
-from pathwarp.backend.uml import NAMESPACES
 from pathwarp.prepare.lab import lab_root
+from pathwarp.run.guests.guest import GuestFailed
+from pathwarp.run.guests.processes import dying_with_caller
+from pathwarp.run.guests.uml import NAMESPACES
 
 
 def decode_log(root: Path, run: Path) -> None:

@@ -12,16 +12,16 @@ from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any
 
-from pathwarp import cpus
-from pathwarp.backend.choice import BACKENDS
-from pathwarp.backend.guest import describe_status
 from pathwarp.base.complaints import Exit, Fault, Faults, gather
 from pathwarp.plan.trial import Trial
 from pathwarp.prepare import kernel, lab, prepare
 from pathwarp.prepare.stamp import hash_parts
-from pathwarp.progress import Progress
 from pathwarp.results import runfolder
-from pathwarp.worker import Job, Outcome, measure_and_seal, serve
+from pathwarp.run import cpus
+from pathwarp.run.guests.choice import BACKENDS
+from pathwarp.run.guests.guest import describe_status
+from pathwarp.run.progress import Progress
+from pathwarp.run.worker import Job, Outcome, measure_and_seal, serve
 
 # What guests of a backend are booted and their logs decoded with.
 _BOOT_FILES = {

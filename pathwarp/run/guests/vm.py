@@ -3,10 +3,10 @@
 
 from pathlib import Path
 
-from pathwarp.backend.guest import GuestFailed, last_lines, panic
-from pathwarp.backend.machine import Machine, MachineFailed, accelerator
-from pathwarp.backend.settings import VmSettings
 from pathwarp.plan.trial import Trial
+from pathwarp.run.guests.guest import GuestFailed, last_lines, panic
+from pathwarp.run.guests.machine import Machine, MachineFailed, accelerator
+from pathwarp.run.guests.settings import VmSettings
 
 
 class Vm:

@@ -16,11 +16,11 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import quote
 
-from pathwarp.backend.guest import CONSOLE, tail
-from pathwarp.backend.processes import dying_with_caller, end_family
-from pathwarp.backend.settings import SILENCES, VmSettings
 from pathwarp.prepare.box import HOST, box_folder
 from pathwarp.results.runfolder import RAW_FOLDERS
+from pathwarp.run.guests.guest import CONSOLE, tail
+from pathwarp.run.guests.processes import dying_with_caller, end_family
+from pathwarp.run.guests.settings import SILENCES, VmSettings
 
 _START_S = 30
 # What short commands may take, such as fetching a trial's files.

@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
-    from pathwarp.worker import Outcome
+    from pathwarp.run.worker import Outcome
 
 
 class Progress:

@@ -13,16 +13,16 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from pathwarp.backend.choice import BACKENDS, Backend
-from pathwarp.backend.decode import decode_log
-from pathwarp.backend.guest import GuestFailed, last_lines
-from pathwarp.backend.processes import die_with
 from pathwarp.base.complaints import Faults
 from pathwarp.base.jsonfile import read_mapping
 from pathwarp.base.oserrors import describe
 from pathwarp.plan.trial import Trial
 from pathwarp.results import runfolder
 from pathwarp.results.manifest import manifest
+from pathwarp.run.guests.choice import BACKENDS, Backend
+from pathwarp.run.guests.decode import decode_log
+from pathwarp.run.guests.guest import GuestFailed, last_lines
+from pathwarp.run.guests.processes import die_with
 
 
 @dataclass(frozen=True)
