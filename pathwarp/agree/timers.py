@@ -5,7 +5,7 @@ import numpy as np
 
 from pathwarp.measure.inputs import Failure
 from pathwarp.measure.metrics import Analysis
-from pathwarp.measure.reinjections import NEVER
+from pathwarp.measure.transports.reinjections import NEVER
 
 NS_PER_MS = 1_000_000
 # A packet that a failure takes was sent before it, or at most so long.

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from pathwarp.measure.inputs import Inputs
-from pathwarp.measure.subflows import Connection, Decoded, find_keys
+from pathwarp.measure.transports.subflows import Connection, Decoded, find_keys
 from pathwarp.wire.mptcp import token_and_first_dsn
 from pathwarp.wire.tcp import ACK
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from pathwarp.base.broken import broken
-from pathwarp.measure.ditg import ReceiverLog
+from pathwarp.measure.apps.ditg import ReceiverLog
 from pathwarp.measure.inputs import Failure, Inputs
-from pathwarp.measure.packets import Packets
-from pathwarp.measure.reinjections import Resent
+from pathwarp.measure.transports.packets import Packets
+from pathwarp.measure.transports.reinjections import Resent
 from pathwarp.model.traces import packet_sizes
 
 

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pathwarp.measure import bursts, delays, reinjections
+from pathwarp.measure import bursts, delays
 from pathwarp.measure.inputs import NS_PER_S, Failure
+from pathwarp.measure.transports import reinjections
 
 if TYPE_CHECKING:
     from pathwarp.measure.metrics import Analysis

@@ -9,8 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from pathwarp.base.broken import broken, unusable
-from pathwarp.measure import bursts, delays, ditg, losses, packets, periods, reinjections, subflows
+from pathwarp.measure import bursts, delays, losses
+from pathwarp.measure.apps import ditg
 from pathwarp.measure.inputs import Failure, Inputs, counter_changes, read_inputs
+from pathwarp.measure.transports import packets, periods, reinjections, subflows
 
 FORMAT = 1
 DECIMALS = 6

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from pathwarp.measure.metrics import Analysis, analyse
-from pathwarp.measure.packets import Packets
+from pathwarp.measure.transports.packets import Packets
 from pathwarp.present.timing import NS_PER_MS, Kind, PacketEvent, Recovery
 from pathwarp.results.integrity import require_undamaged
 from pathwarp.results.reading import TrialResult

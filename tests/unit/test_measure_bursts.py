@@ -5,10 +5,11 @@ import numpy as np
 import pytest
 
 from pathwarp.base.complaints import Faults
-from pathwarp.measure import bursts, reinjections
-from pathwarp.measure.ditg import ReceiverLog
+from pathwarp.measure import bursts
+from pathwarp.measure.apps.ditg import ReceiverLog
 from pathwarp.measure.inputs import Failure, Inputs
-from pathwarp.measure.packets import LOST, Packets
+from pathwarp.measure.transports import reinjections
+from pathwarp.measure.transports.packets import LOST, Packets
 
 MS = 1_000_000
 PLAN = {"bursts": [[0.0, 3000], [1000.0, 400], [2000.0, 2800]], "packet_bytes": 1400, "paths": ["wlan", "4g"]}

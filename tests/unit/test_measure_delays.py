@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from pathwarp.measure import delays
-from pathwarp.measure.ditg import ReceiverLog
+from pathwarp.measure.apps.ditg import ReceiverLog
 
 MS = 1_000_000
 

@@ -5,7 +5,7 @@ import pytest
 from trial_writer import ZERO_NS
 
 from pathwarp.base.complaints import Faults
-from pathwarp.measure import ditg
+from pathwarp.measure.apps import ditg
 
 ENDS = f"Src>{'10.1.0.1':>46}/58400 Dest>{'10.1.1.1':>46}/8999 "
 # As ITGDec 2.8.1 writes them: hours, minutes and seconds are not padded.

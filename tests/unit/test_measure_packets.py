@@ -6,8 +6,8 @@ import pytest
 from trial_writer import FIRST_DSN, TrialWriter, ns
 
 from pathwarp.base.complaints import Faults
-from pathwarp.measure import packets, subflows
 from pathwarp.measure.inputs import read_inputs
+from pathwarp.measure.transports import packets, subflows
 
 
 def collect(trial):

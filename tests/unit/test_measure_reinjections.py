@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pathwarp.measure import reinjections
 from pathwarp.measure.inputs import Failure
-from pathwarp.measure.packets import LOST, Packets
+from pathwarp.measure.transports import reinjections
+from pathwarp.measure.transports.packets import LOST, Packets
 
 MS = 1_000_000
 

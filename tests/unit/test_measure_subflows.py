@@ -7,8 +7,8 @@ from trial_writer import KEYS, TOKEN, TrialWriter, ns
 
 from pathwarp.base.complaints import Faults
 from pathwarp.diff import sightings
-from pathwarp.measure import packets, periods, subflows
 from pathwarp.measure.inputs import read_inputs
+from pathwarp.measure.transports import packets, periods, subflows
 from pathwarp.wire import mptcp
 
 OTHER_KEYS = 11, 12

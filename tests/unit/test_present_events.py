@@ -7,10 +7,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from pathwarp.measure import bursts, reinjections
+from pathwarp.measure import bursts
 from pathwarp.measure.inputs import Failure
-from pathwarp.measure.packets import Packets
-from pathwarp.measure.subflows import Connection, Subflow
+from pathwarp.measure.transports import reinjections
+from pathwarp.measure.transports.packets import Packets
+from pathwarp.measure.transports.subflows import Connection, Subflow
 from pathwarp.present import events
 from pathwarp.present.timing import Recovery
 from pathwarp.results.reading import TrialResult

@@ -2,7 +2,7 @@
 """The periods in which a connection has more than one subflow."""
 
 from pathwarp.measure.inputs import Inputs
-from pathwarp.measure.subflows import FOREVER, Connection, Decoded, own_signals
+from pathwarp.measure.transports.subflows import FOREVER, Connection, Decoded, own_signals
 from pathwarp.wire.mptcp import Subtype
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from pathwarp.base.broken import broken
 from pathwarp.measure.inputs import Inputs
-from pathwarp.measure.subflows import Connection, Decoded
+from pathwarp.measure.transports.subflows import Connection, Decoded
 from pathwarp.wire import mptcp
 
 LOST = -1

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pathwarp.measure.inputs import Failure
-from pathwarp.measure.packets import Packets
+from pathwarp.measure.transports.packets import Packets
 
 NEVER = np.iinfo(np.int64).max
 SUBFLOW_BITS = 44  # each subflow's sequence numbers get 16 TiB of their own
