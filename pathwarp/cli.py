@@ -42,10 +42,10 @@ class LazyGroup(click.Group):
         "build": ("pathwarp.prepare.commands", "build"),
         "traffic": ("pathwarp.traffic.commands", "traffic"),
         "mobility": ("pathwarp.mobility.commands", "mobility"),
-        "diff": ("pathwarp.diff.command", "diff"),
-        "counts": ("pathwarp.counts.command", "counts"),
+        "diff": ("pathwarp.compare.packets.command", "diff"),
+        "counts": ("pathwarp.compare.counts.command", "counts"),
         "bench": ("pathwarp.bench", "bench"),
-        "agree": ("pathwarp.agree.command", "agree"),
+        "agree": ("pathwarp.compare.agree.command", "agree"),
     },
 )
 @option(
@@ -169,7 +169,7 @@ def verify(
         trials, workers, _ = _plan(catalogue, runs or "1", seed, jobs, backend, **chosen)
     if faults:
         raise Faults(faults)
-    from pathwarp.verify import verify_trials
+    from pathwarp.compare.verify import verify_trials
 
     return Exit.FAILED if verify_trials(catalogue.root, trials, workers, often or 1) else Exit.DONE
 

@@ -5,10 +5,10 @@ import pytest
 from golden_project import copy_project
 from trial_writer import TrialWriter
 
-from pathwarp.agree.report import machines, render
-from pathwarp.agree.timers import timers
-from pathwarp.agree.ways import WAYS, plan
 from pathwarp.base.complaints import Faults
+from pathwarp.compare.agree.report import machines, render
+from pathwarp.compare.agree.timers import timers
+from pathwarp.compare.agree.ways import WAYS, plan
 from pathwarp.measure.metrics import analyse
 from pathwarp.model.overrides import Setting
 from pathwarp.plan.trial import Request

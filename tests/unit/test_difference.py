@@ -4,7 +4,7 @@
 import pcap_writer as pcap
 import pytest
 
-from pathwarp.difference import first_difference
+from pathwarp.compare.contents import first_difference
 
 ENDS = ("10.1.0.1", 40001), ("10.1.1.1", 8999)
 START = 1_700_000_000 * 10**9

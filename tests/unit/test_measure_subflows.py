@@ -6,7 +6,7 @@ import pytest
 from trial_writer import KEYS, TOKEN, TrialWriter, ns
 
 from pathwarp.base.complaints import Faults
-from pathwarp.diff import sightings
+from pathwarp.compare.packets import sightings
 from pathwarp.measure.inputs import read_inputs
 from pathwarp.measure.transports import packets, periods, subflows
 from pathwarp.wire import mptcp

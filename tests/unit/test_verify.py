@@ -10,10 +10,10 @@ import pytest
 from golden_project import copy_project
 from trial_writer import ZERO_NS, TrialWriter
 
-from pathwarp import verify
 from pathwarp.base.complaints import Exit
-from pathwarp.changes import changed_inputs
 from pathwarp.cli import main
+from pathwarp.compare import verify
+from pathwarp.compare.inputs import changed_inputs
 from pathwarp.plan.trial import Request, plan_trials
 from pathwarp.results.manifest import manifest
 from pathwarp.results.runfolder import in_progress, seal

@@ -3,8 +3,8 @@
 
 import numpy as np
 
-from pathwarp.diff.side import Side
-from pathwarp.diff.sightings import DATA_FIN_BIT, NO_FLOW
+from pathwarp.compare.packets.side import Side
+from pathwarp.compare.packets.sightings import DATA_FIN_BIT, NO_FLOW
 from pathwarp.present.events import kinds
 from pathwarp.present.groups import path_words
 from pathwarp.wire.mptcp import Subtype

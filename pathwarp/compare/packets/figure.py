@@ -4,8 +4,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from pathwarp.diff.part import Part
-from pathwarp.diff.side import Side
+from pathwarp.compare.packets.part import Part
+from pathwarp.compare.packets.side import Side
 from pathwarp.measure.bursts import completion_ms
 from pathwarp.model.overrides import label
 from pathwarp.present import timing

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pathwarp.counts.tshark import Reinjection, reinjections
+from pathwarp.compare.counts.tshark import Reinjection, reinjections
 from pathwarp.measure.inputs import counter_changes
 from pathwarp.measure.metrics import Analysis, analyse
 

@@ -11,7 +11,7 @@ import click
 
 from pathwarp.base.complaints import Fault, Faults
 from pathwarp.base.jsonfile import read_mapping
-from pathwarp.changes import changed_inputs
+from pathwarp.compare.inputs import changed_inputs
 from pathwarp.plan.trial import Trial
 from pathwarp.results import runfolder
 from pathwarp.results.manifest import file_hashes, one_hash, own_hash
@@ -80,7 +80,7 @@ def compare(job: Job, folder: Path, started: float) -> Verdict:
     if now == manifest["files"]:
         lines.append("the repeated trial is what the manifest says; remove the damaged folder and run the trial")
         return Verdict(len(now), one_hash(now), tuple(lines))
-    from pathwarp.difference import first_difference
+    from pathwarp.compare.contents import first_difference
 
     first = first_difference(job.final, folder, [name for name in unequal if name not in damaged] or unequal)
     lines += first.lines(_flow_start_ns(folder))

@@ -16,10 +16,10 @@ from pathwarp.options import option, shown
 @click.pass_obj
 def diff(catalogue: Catalogue, a: Path, b: Path, out: Path | None) -> None:
     """Show the first packet in which the run folders A and B differ, and draw both trials around it."""
-    from pathwarp.diff.figure import draw_diff
-    from pathwarp.diff.part import find_part
-    from pathwarp.diff.report import report
-    from pathwarp.diff.side import read_sides
+    from pathwarp.compare.packets.figure import draw_diff
+    from pathwarp.compare.packets.part import find_part
+    from pathwarp.compare.packets.report import report
+    from pathwarp.compare.packets.side import read_sides
 
     sides = read_sides(a, b)
     part = find_part(*(side.sightings for side in sides))

@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 
-from pathwarp.diff.sightings import Sightings
+from pathwarp.compare.packets.sightings import Sightings
 
 # The guests' clock goes on by a tick each time that somebody reads it, so a kernel that reads it once more is late by
 # one. Up to this much later is no difference as long as something else differs.

@@ -4,9 +4,9 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from pathwarp.diff.part import WORDS, Part
-from pathwarp.diff.side import Side
-from pathwarp.diff.words import Words
+from pathwarp.compare.packets.part import WORDS, Part
+from pathwarp.compare.packets.side import Side
+from pathwarp.compare.packets.words import Words
 
 CONTEXT = 5  # packets shown before the first difference and after it
 

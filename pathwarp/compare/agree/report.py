@@ -4,8 +4,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 
-from pathwarp.agree.quantities import Quantities
-from pathwarp.agree.ways import WAYS
+from pathwarp.compare.agree.quantities import Quantities
+from pathwarp.compare.agree.ways import WAYS
 from pathwarp.present.metric import number
 from pathwarp.present.stats import median_of
 from pathwarp.present.table import NONE, aligned

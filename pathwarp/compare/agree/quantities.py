@@ -5,8 +5,8 @@ from collections.abc import Hashable, Iterable, Sequence
 
 import numpy as np
 
-from pathwarp.agree.timers import NS_PER_MS, timers
 from pathwarp.base.jsonfile import read_mapping
+from pathwarp.compare.agree.timers import NS_PER_MS, timers
 from pathwarp.measure.metrics import analyse
 from pathwarp.present.metric import Metric
 from pathwarp.results.reading import TrialResult

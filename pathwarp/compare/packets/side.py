@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 
 from pathwarp.base.complaints import Fault, Faults
-from pathwarp.diff.sightings import Sightings, collect
+from pathwarp.compare.packets.sightings import Sightings, collect
 from pathwarp.measure.inputs import counter_changes
 from pathwarp.measure.metrics import Analysis, analyse
 

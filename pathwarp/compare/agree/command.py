@@ -21,7 +21,7 @@ def agree(catalogue: Catalogue, runs: str | None, seed: str | None, **chosen: An
 
     Real time takes as long as it says: twice the trials' duration, one after the other.
     """
-    from pathwarp.agree import ways
+    from pathwarp.compare.agree import ways
     from pathwarp.plan.trial import LARGEST_SEED, MOST_RUNS, Request
 
     faults: list[Fault] = []
@@ -37,8 +37,8 @@ def agree(catalogue: Catalogue, runs: str | None, seed: str | None, **chosen: An
         raise Faults(faults)
     if ways.run(planned, request, len(os.sched_getaffinity(0))):
         return Exit.FAILED
-    from pathwarp.agree.quantities import quantities
-    from pathwarp.agree.report import machines, render
+    from pathwarp.compare.agree.quantities import quantities
+    from pathwarp.compare.agree.report import machines, render
     from pathwarp.results.reading import by_group
 
     sealed = {name: ways.results(catalogue.root, trials) for name, trials in planned.items()}

@@ -15,8 +15,8 @@ from pathwarp.options import shown
 @click.pass_obj
 def counts(catalogue: Catalogue, folder: Path) -> Exit:
     """Count a run folder's reinjections three times: from its captures, by tshark, and by the kernel's counters."""
-    from pathwarp.counts.compare import compare
-    from pathwarp.diff.side import require_run_folders
+    from pathwarp.compare.counts.compare import compare
+    from pathwarp.compare.packets.side import require_run_folders
     from pathwarp.prepare.prepare import prepare_lab
 
     require_run_folders(folder)
