@@ -40,8 +40,8 @@ class LazyGroup(click.Group):
     cls=LazyGroup,
     lazy={
         "build": ("pathwarp.prepare.commands", "build"),
-        "traffic": ("pathwarp.traffic.commands", "traffic"),
-        "mobility": ("pathwarp.mobility.commands", "mobility"),
+        "traffic": ("pathwarp.generate.traffic.commands", "traffic"),
+        "mobility": ("pathwarp.generate.mobility.commands", "mobility"),
         "diff": ("pathwarp.compare.packets.command", "diff"),
         "counts": ("pathwarp.compare.counts.command", "counts"),
         "bench": ("pathwarp.bench", "bench"),

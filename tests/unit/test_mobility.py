@@ -10,10 +10,10 @@ from click.testing import CliRunner
 
 from pathwarp.base.complaints import Faults
 from pathwarp.base.shares import shares
-from pathwarp.mobility.commands import mobility
-from pathwarp.mobility.drive import Way, correlated, passes
-from pathwarp.mobility.generate import generate, levels_dbm
-from pathwarp.mobility.link import frame_loss, quality
+from pathwarp.generate.mobility.commands import mobility
+from pathwarp.generate.mobility.drive import Way, correlated, passes
+from pathwarp.generate.mobility.generate import generate, levels_dbm
+from pathwarp.generate.mobility.link import frame_loss, quality
 from pathwarp.model.catalogue import Catalogue
 from pathwarp.model.links.own import read_own
 from pathwarp.model.load import load_mobility

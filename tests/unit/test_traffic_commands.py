@@ -7,8 +7,8 @@ from test_traffic_importer import down, write_pcap
 from test_traffic_workload import GOOD
 
 from pathwarp.base.complaints import Faults
+from pathwarp.generate.traffic.commands import traffic
 from pathwarp.model.catalogue import Catalogue
-from pathwarp.traffic.commands import traffic
 
 
 @pytest.fixture

@@ -10,14 +10,14 @@ import pytest
 
 from pathwarp.base.shares import shares
 from pathwarp.base.yamlfile import parse
+from pathwarp.generate.traffic.commands import read_traces
+from pathwarp.generate.traffic.generate import SIZE_STREAM, _draws, generate
+from pathwarp.generate.traffic.summary import COLUMNS, rows
 from pathwarp.model.catalogue import Catalogue
 from pathwarp.model.load import load_workload, trace_path
 from pathwarp.model.schema.explain import read_model
 from pathwarp.model.schema.workload import BurstWorkload
 from pathwarp.model.traces import write_csv
-from pathwarp.traffic.commands import read_traces
-from pathwarp.traffic.generate import SIZE_STREAM, _draws, generate
-from pathwarp.traffic.summary import COLUMNS, rows
 
 ROOT = Path(__file__).parents[2]
 CATALOGUE = Catalogue(ROOT)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pathwarp.base.complaints import Exit, Faults
-from pathwarp.traffic.importer import fresh_bytes, import_capture
+from pathwarp.generate.traffic.importer import fresh_bytes, import_capture
 
 SERVER, CLIENT, OTHER = "10.1.0.1", "10.1.1.1", "10.9.9.9"
 SYN, ACK = 0x02, 0x10

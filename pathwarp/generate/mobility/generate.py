@@ -9,8 +9,8 @@ as `pathwarp.base.shares` holds and the C library's functions agree to far bette
 import math
 
 from pathwarp.base.shares import shares
-from pathwarp.mobility.drive import Pass, Way, normal, passes
-from pathwarp.mobility.link import quality
+from pathwarp.generate.mobility.drive import Pass, Way, normal, passes
+from pathwarp.generate.mobility.link import quality
 from pathwarp.model.links.own import write_own
 from pathwarp.model.schema.mobility import Mobility
 

@@ -29,7 +29,7 @@ def traffic() -> None:
 @click.pass_obj
 def generate(catalogue: Catalogue, name: str, out: Path | None) -> None:
     """Write the traces of the workload NAME, or of all that are generated; the same bytes each time."""
-    from pathwarp.traffic.generate import generate as draw
+    from pathwarp.generate.traffic.generate import generate as draw
 
     workloads = _load(catalogue, catalogue.names(WORKLOAD) if name == "all" else [name])
     chosen = [workload for workload in workloads if workload.generated]
@@ -69,7 +69,7 @@ def import_(catalogue: Catalogue, capture: Path, name: str, out: Path | None, ga
     if faults:
         raise Faults(faults)
     # numpy comes with this command and `generate` only.
-    from pathwarp.traffic.importer import import_capture
+    from pathwarp.generate.traffic.importer import import_capture
 
     trace = import_capture(capture, gap_s, server)
     path = out or _next_free(catalogue, name)
@@ -83,7 +83,7 @@ def import_(catalogue: Catalogue, capture: Path, name: str, out: Path | None, ga
 @click.pass_obj
 def show(catalogue: Catalogue, name: str) -> None:
     """Print what the workload NAME is, and what its traces amount to."""
-    from pathwarp.traffic.summary import rows, table
+    from pathwarp.generate.traffic.summary import rows, table
 
     (workload,) = _load(catalogue, [name])
     click.echo(f"{workload.name}: {workload.title}")

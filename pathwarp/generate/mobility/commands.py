@@ -24,7 +24,7 @@ def mobility() -> None:
 def generate(catalogue: Catalogue, name: str, out: Path | None) -> None:
     """Write the traces of the mobility model NAME, one for each lap; the same bytes each time."""
     from pathwarp.base.textfile import write_text
-    from pathwarp.mobility.generate import generate as draw
+    from pathwarp.generate.mobility.generate import generate as draw
 
     model = load_mobility(catalogue, name)
     folder = (out or catalogue.root / FOLDER) / model.name
