@@ -12,8 +12,8 @@ import click
 
 from pathwarp.base.complaints import Exit, Fault, Faults, gather
 from pathwarp.base.oserrors import describe
+from pathwarp.commands.options import BACKEND, SELECTION, option, read_number, read_selection, shown
 from pathwarp.model.catalogue import KINDS, Catalogue
-from pathwarp.options import BACKEND, SELECTION, option, read_number, read_selection, shown
 
 ROOT = Path(__file__).resolve().parents[1]
 MOST_RETRIES = 100
@@ -39,13 +39,13 @@ class LazyGroup(click.Group):
 @click.group(
     cls=LazyGroup,
     lazy={
-        "build": ("pathwarp.prepare.commands", "build"),
-        "traffic": ("pathwarp.generate.traffic.commands", "traffic"),
-        "mobility": ("pathwarp.generate.mobility.commands", "mobility"),
-        "diff": ("pathwarp.compare.packets.command", "diff"),
-        "counts": ("pathwarp.compare.counts.command", "counts"),
-        "bench": ("pathwarp.bench", "bench"),
-        "agree": ("pathwarp.compare.agree.command", "agree"),
+        "build": ("pathwarp.commands.build", "build"),
+        "traffic": ("pathwarp.commands.traffic", "traffic"),
+        "mobility": ("pathwarp.commands.mobility", "mobility"),
+        "diff": ("pathwarp.commands.diff", "diff"),
+        "counts": ("pathwarp.commands.counts", "counts"),
+        "bench": ("pathwarp.commands.bench", "bench"),
+        "agree": ("pathwarp.commands.agree", "agree"),
     },
 )
 @option(

@@ -10,7 +10,7 @@ import pytest
 
 from pathwarp.base.shares import shares
 from pathwarp.base.yamlfile import parse
-from pathwarp.generate.traffic.commands import read_traces
+from pathwarp.commands.traffic import read_traces
 from pathwarp.generate.traffic.generate import SIZE_STREAM, _draws, generate
 from pathwarp.generate.traffic.summary import COLUMNS, rows
 from pathwarp.model.catalogue import Catalogue

@@ -7,8 +7,8 @@ from typing import Any
 import click
 
 from pathwarp.base.complaints import Exit, Fault, Faults, gather
+from pathwarp.commands.options import SELECTION, option, read_number, read_selection
 from pathwarp.model.catalogue import Catalogue
-from pathwarp.options import SELECTION, option, read_number, read_selection
 
 
 @click.command()

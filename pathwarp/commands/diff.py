@@ -5,8 +5,8 @@ from pathlib import Path
 
 import click
 
+from pathwarp.commands.options import option, shown
 from pathwarp.model.catalogue import Catalogue
-from pathwarp.options import option, shown
 
 
 @click.command()

@@ -12,9 +12,9 @@ from statistics import median
 import click
 
 from pathwarp.base.complaints import Exit, Fault, Faults, gather
+from pathwarp.commands.options import option, read_names, read_number
 from pathwarp.model.catalogue import Catalogue
 from pathwarp.model.overrides import Setting
-from pathwarp.options import option, read_names, read_number
 from pathwarp.plan.trial import Request, Trial, plan_trials
 from pathwarp.run.progress import Progress
 from pathwarp.run.queue import make_jobs, run_jobs

@@ -4,9 +4,9 @@
 import click
 
 from pathwarp.base.complaints import Faults, gather
+from pathwarp.commands.options import BACKEND, option, read_names
 from pathwarp.model.catalogue import Catalogue
 from pathwarp.model.load import ALL, load_variants
-from pathwarp.options import BACKEND, option, read_names
 from pathwarp.plan.trial import backend_fault
 
 

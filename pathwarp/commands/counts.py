@@ -6,8 +6,8 @@ from pathlib import Path
 import click
 
 from pathwarp.base.complaints import Exit
+from pathwarp.commands.options import shown
 from pathwarp.model.catalogue import Catalogue
-from pathwarp.options import shown
 
 
 @click.command()
