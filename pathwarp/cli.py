@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from pathwarp.base.complaints import Exit, Fault, Faults, gather
+from pathwarp.base.complaints import Complaint, Complaints, Exit, gather
 from pathwarp.base.oserrors import describe
 from pathwarp.commands.options import BACKEND, SELECTION, option, read_number, read_selection, shown
 from pathwarp.model.catalogue import KINDS, Catalogue
@@ -61,15 +61,15 @@ def cli(context: click.Context, root: Path) -> None:
 @click.pass_obj
 def list_(catalogue: Catalogue) -> None:
     """Name the scenarios, variants, traffic and topologies there are."""
-    faults: list[Fault] = []
-    titles = {kind: catalogue.titles(kind, faults) for kind in KINDS}
+    complaints: list[Complaint] = []
+    titles = {kind: catalogue.titles(kind, complaints) for kind in KINDS}
     width = max((len(name) for named in titles.values() for name in named), default=0)
     for kind, named in titles.items():
         click.echo(f"{kind.option}:")
         for name, title in named.items():
             click.echo(f"  {name:<{width}}  {title}")
-    if faults:
-        raise Faults(faults)
+    if complaints:
+        raise Complaints(complaints)
 
 
 @cli.command()
@@ -95,20 +95,20 @@ def run(
 
     The scenario's baseline is run as well, asked for or not: a variant says something by its difference.
     """
-    faults: list[Fault] = []
-    retries = read_number("retry", retry, MOST_RETRIES, faults, least=0)
-    with gather(faults):
+    complaints: list[Complaint] = []
+    retries = read_number("retry", retry, MOST_RETRIES, complaints, least=0)
+    with gather(complaints):
         trials, workers, selection = _plan(catalogue, runs, seed, jobs, backend, with_baseline=True, **chosen)
-    if faults:
-        raise Faults(faults)
+    if complaints:
+        raise Complaints(complaints)
     from pathwarp.run.queue import run_trials
 
     failed = run_trials(catalogue.root, trials, workers, force, retries or 0)
     try:
         _print_table(catalogue, selection, backend, seeds=sorted({trial.seed for trial in trials}))
-    except Faults as faults_of_results:
+    except Complaints as complaints_of_results:
         # A trial failed; that there are no results then is no wonder.
-        raise Faults(faults_of_results.faults, Exit.FAILED) from None
+        raise Complaints(complaints_of_results.complaints, Exit.FAILED) from None
     return Exit.FAILED if failed else Exit.DONE
 
 
@@ -119,10 +119,10 @@ def run(
 @click.pass_obj
 def table(catalogue: Catalogue, backend: str, metric: str | None, **chosen: Any) -> None:
     """Print the table of the trials that are sealed."""
-    faults = list(_backend_fault(backend))
-    selection = read_selection(faults, **chosen)
-    if faults:
-        raise Faults(faults)
+    complaints = list(_backend_complaint(backend))
+    selection = read_selection(complaints, **chosen)
+    if complaints:
+        raise Complaints(complaints)
     _print_table(catalogue, selection, backend, metric)
 
 
@@ -132,10 +132,10 @@ def table(catalogue: Catalogue, backend: str, metric: str | None, **chosen: Any)
 @click.pass_obj
 def figures(catalogue: Catalogue, backend: str, **chosen: Any) -> None:
     """Draw the figures of the trials that are sealed, as SVG and PNG."""
-    faults = list(_backend_fault(backend))
-    selection = read_selection(faults, **chosen)
-    if faults:
-        raise Faults(faults)
+    complaints = list(_backend_complaint(backend))
+    selection = read_selection(complaints, **chosen)
+    if complaints:
+        raise Complaints(complaints)
     from pathwarp.present.figures import draw_figures
 
     scenario, results, folder = _results(catalogue, selection, backend)
@@ -163,12 +163,12 @@ def verify(
     """Run sealed trials again, and compare what comes out with them, byte by byte."""
     from pathwarp.plan.trial import MOST_RUNS
 
-    faults: list[Fault] = []
-    often = read_number("times", times, MOST_RUNS, faults)
-    with gather(faults):
+    complaints: list[Complaint] = []
+    often = read_number("times", times, MOST_RUNS, complaints)
+    with gather(complaints):
         trials, workers, _ = _plan(catalogue, runs or "1", seed, jobs, backend, **chosen)
-    if faults:
-        raise Faults(faults)
+    if complaints:
+        raise Complaints(complaints)
     from pathwarp.compare.verify import verify_trials
 
     return Exit.FAILED if verify_trials(catalogue.root, trials, workers, often or 1) else Exit.DONE
@@ -193,10 +193,10 @@ def check_results(catalogue: Catalogue, scenario: str | None) -> Exit:
     return Exit.FAILED if bad else Exit.DONE
 
 
-def _backend_fault(name: str) -> Iterator[Fault]:
-    from pathwarp.plan.trial import backend_fault
+def _backend_complaint(name: str) -> Iterator[Complaint]:
+    from pathwarp.plan.trial import backend_complaint
 
-    yield from backend_fault(name)
+    yield from backend_complaint(name)
 
 
 def _plan(
@@ -211,23 +211,23 @@ def _plan(
     """The trials asked for, how many at a time, and the selection that they are from."""
     from pathwarp.plan.trial import LARGEST_SEED, MOST_RUNS, Request, plan_trials
 
-    faults: list[Fault] = []
+    complaints: list[Complaint] = []
     cpus = len(os.sched_getaffinity(0))
-    selection = read_selection(faults, **chosen)
+    selection = read_selection(complaints, **chosen)
     numbers = {
-        "runs": read_number("runs", runs, MOST_RUNS, faults),
-        "seed": read_number("seed", seed, LARGEST_SEED, faults),
+        "runs": read_number("runs", runs, MOST_RUNS, complaints),
+        "seed": read_number("seed", seed, LARGEST_SEED, complaints),
     }
-    workers = read_number("jobs", jobs, cpus, faults) or cpus
+    workers = read_number("jobs", jobs, cpus, complaints) or cpus
     if backend == "vm" and jobs and workers > 1:
-        faults.append(Fault("jobs", "a virtual machine has this one for itself", "1"))
+        complaints.append(Complaint("jobs", "a virtual machine has this one for itself", "1"))
     numbers = {name: number for name, number in numbers.items() if number}
     trials = []
-    with gather(faults):
+    with gather(complaints):
         options = {"backend": backend, "with_baseline": with_baseline}
         trials = plan_trials(Request(catalogue.root, **options, **selection, **numbers))
-    if faults:
-        raise Faults(faults)
+    if complaints:
+        raise Complaints(complaints)
     return trials, workers, selection
 
 
@@ -268,14 +268,14 @@ def main(arguments: Sequence[str]) -> int:
         status = int(cli.main(list(arguments), prog_name="pathwarp", standalone_mode=False) or Exit.DONE)
         sys.stdout.flush()
         return status
-    except Faults as faults:
-        click.echo(str(faults), err=True)
-        if faults.code == Exit.BAD_INPUT:
-            number = len(faults.faults)
+    except Complaints as complaints:
+        click.echo(str(complaints), err=True)
+        if complaints.code == Exit.BAD_INPUT:
+            number = len(complaints.complaints)
             click.echo(
                 f"pathwarp: {number} fault{'s' if number > 1 else ''} in the input, nothing was changed", err=True
             )
-        return faults.code
+        return complaints.code
     except click.ClickException as error:
         error.show()
         return Exit.BAD_INPUT

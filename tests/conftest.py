@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-# Option and, with PATHWARP_ in front, environment variable of the fault injection: number, what it is of.
+# Option and, with PATHWARP_ in front, environment variable of the complaint injection: number, what it is of.
 FAULT_OPTIONS = {
     "kills": (20, "kills of the runner and of guests at random instants"),
     "mutations": (500, "mutated inputs"),

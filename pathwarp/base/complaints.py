@@ -17,7 +17,7 @@ class Exit(IntEnum):
 
 
 @dataclass(frozen=True)
-class Fault:
+class Complaint:
     """One thing that is wrong: where (file and place), what (with the bad value), the valid values, what to do next."""
 
     where: str
@@ -32,29 +32,29 @@ class Fault:
         return "\n".join(lines)
 
 
-class Faults(Exception):
-    """All faults that were found, in the order they were found and each of them once.
+class Complaints(Exception):
+    """All complaints that were found, in the order they were found and each of them once.
 
     `code` is the exit status: BAD_INPUT, unless something that had already begun failed (FAILED).
     """
 
-    def __init__(self, faults: Iterable[Fault], code: Exit = Exit.BAD_INPUT) -> None:
-        self.faults: tuple[Fault, ...] = tuple(dict.fromkeys(faults))
+    def __init__(self, complaints: Iterable[Complaint], code: Exit = Exit.BAD_INPUT) -> None:
+        self.complaints: tuple[Complaint, ...] = tuple(dict.fromkeys(complaints))
         self.code = code
-        super().__init__(self.faults)
+        super().__init__(self.complaints)
 
     @classmethod
-    def one(cls, where: str, what: str, valid: str = "", hint: str = "", code: Exit = Exit.BAD_INPUT) -> "Faults":
-        return cls([Fault(where, what, valid, hint)], code)
+    def one(cls, where: str, what: str, valid: str = "", hint: str = "", code: Exit = Exit.BAD_INPUT) -> "Complaints":
+        return cls([Complaint(where, what, valid, hint)], code)
 
     def __str__(self) -> str:
-        return "\n".join(str(fault) for fault in self.faults)
+        return "\n".join(str(complaint) for complaint in self.complaints)
 
 
 class BadValue(ValueError):
     """A value that a data file must not have: what is wrong with it, the valid values, what to do next.
 
-    Raised by the parsers of single values; whoever knows the file and the place makes a Fault of it.
+    Raised by the parsers of single values; whoever knows the file and the place makes a Complaint of it.
     """
 
     def __init__(self, what: str, valid: str = "", hint: str = "") -> None:
@@ -63,9 +63,9 @@ class BadValue(ValueError):
 
 
 @contextmanager
-def gather(found: list[Fault]) -> Iterator[None]:
-    """Append the faults that the block raises to `found` instead of stopping at the first; the block ends there."""
+def gather(found: list[Complaint]) -> Iterator[None]:
+    """Append the complaints that the block raises to `found` instead of stopping at the first; the block ends there."""
     try:
         yield
-    except Faults as faults:
-        found.extend(faults.faults)
+    except Complaints as complaints:
+        found.extend(complaints.complaints)

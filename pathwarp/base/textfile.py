@@ -4,11 +4,11 @@
 import os
 from pathlib import Path
 
-from pathwarp.base.complaints import Faults
+from pathwarp.base.complaints import Complaints
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write `text` to `path`; a missing folder is made. Faults where that cannot be."""
+    """Write `text` to `path`; a missing folder is made. Complaints where that cannot be."""
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -18,6 +18,6 @@ def write_text(path: Path, text: str) -> None:
         finally:
             draft.unlink(missing_ok=True)
     except OSError as error:
-        raise Faults.one(
+        raise Complaints.one(
             str(path), f"cannot be written: {error.strerror}", "a file in a folder that may be written"
         ) from None

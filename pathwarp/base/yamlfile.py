@@ -13,7 +13,7 @@ from typing import ClassVar
 
 import yaml
 
-from pathwarp.base.complaints import Fault, Faults
+from pathwarp.base.complaints import Complaint, Complaints
 
 SIZE_LIMIT_BYTES = 100_000
 DEPTH_LIMIT = 20
@@ -66,53 +66,59 @@ class YamlFile:
         self.lines[place] = AS_SET
 
     def fill(self, node: yaml.Node) -> None:
-        """Take the data and lines from `node`; Faults for all that the subset does not allow."""
-        faults: list[Fault] = []
-        self.data = self._build(node, (), set(), faults)
-        if faults:
-            raise Faults(faults)
+        """Take the data and lines from `node`; Complaints for all that the subset does not allow."""
+        complaints: list[Complaint] = []
+        self.data = self._build(node, (), set(), complaints)
+        if complaints:
+            raise Complaints(complaints)
 
-    def _build(self, node: yaml.Node, place: Place, seen: set[int], faults: list[Fault]) -> object:
+    def _build(self, node: yaml.Node, place: Place, seen: set[int], complaints: list[Complaint]) -> object:
         # The line of a key, where there is one, is a better place than that of a mapping which begins below it.
         self.lines.setdefault(place, node.start_mark.line + 1)
         if id(node) in seen:
-            faults.append(Fault(self.where(place), "is an alias (*) of another place", hint="write the value again"))
+            complaints.append(
+                Complaint(self.where(place), "is an alias (*) of another place", hint="write the value again")
+            )
             return None
         seen.add(id(node))
         if len(place) > DEPTH_LIMIT:
-            faults.append(Fault(self.where(place), "is nested too deep", f"at most {DEPTH_LIMIT} levels"))
+            complaints.append(Complaint(self.where(place), "is nested too deep", f"at most {DEPTH_LIMIT} levels"))
             return None
         tag = node.tag.removeprefix(CORE)
         if isinstance(node, yaml.MappingNode) and tag == "map":
-            return self._mapping(node, place, seen, faults)
+            return self._mapping(node, place, seen, complaints)
         if isinstance(node, yaml.SequenceNode) and tag == "seq":
-            return [self._build(value, (*place, index), seen, faults) for index, value in enumerate(node.value)]
+            return [self._build(value, (*place, index), seen, complaints) for index, value in enumerate(node.value)]
         try:
             return SCALARS[tag](node.value)
         except (KeyError, ValueError, TypeError):
-            faults.append(Fault(self.where(place), f"has the tag {node.tag[:60]!r}", hint="leave the tag out"))
+            complaints.append(Complaint(self.where(place), f"has the tag {node.tag[:60]!r}", hint="leave the tag out"))
             return None
 
-    def _mapping(self, node: yaml.MappingNode, place: Place, seen: set[int], faults: list[Fault]) -> dict[str, object]:
+    def _mapping(
+        self, node: yaml.MappingNode, place: Place, seen: set[int], complaints: list[Complaint]
+    ) -> dict[str, object]:
         data: dict[str, object] = {}
         for key, value in node.value:
             line = key.start_mark.line + 1
             if not isinstance(key, yaml.ScalarNode):
-                faults.append(Fault(f"{self.name}:{line}", "has a list or a mapping as a key", "text as the key"))
+                complaints.append(
+                    Complaint(f"{self.name}:{line}", "has a list or a mapping as a key", "text as the key")
+                )
                 continue
             here = (*place, key.value)
             if key.value in data:
                 twice = YamlFile(self.name, lines={here: line}).where(here)
                 what = f"is there twice, first in line {self.lines[here]}"
-                faults.append(Fault(twice, what, hint="keep one of the two"))
+                complaints.append(Complaint(twice, what, hint="keep one of the two"))
                 continue
             self.lines[here] = line
-            data[key.value] = self._build(value, here, seen, faults)
+            data[key.value] = self._build(value, here, seen, complaints)
         return data
 
 
 def read(path: Path, root: Path) -> YamlFile:
-    """Read the mapping in `path`, shown in messages as its way from `root`; Faults for all that is wrong with it."""
+    """Read the mapping in `path`, shown in messages as its way from `root`; Complaints for all that is wrong."""
     name = path.relative_to(root).as_posix()
     return parse(_text(path, name), name)
 
@@ -120,51 +126,51 @@ def read(path: Path, root: Path) -> YamlFile:
 def parse(text: str, name: str) -> YamlFile:
     """Read the mapping in `text`; see `read`."""
     if len(text) > SIZE_LIMIT_BYTES:
-        raise Faults.one(name, f"is longer than {SIZE_LIMIT_BYTES} characters", hint="is it really a data file?")
+        raise Complaints.one(name, f"is longer than {SIZE_LIMIT_BYTES} characters", hint="is it really a data file?")
     try:
         node = yaml.compose(text, Loader)
         if not isinstance(node, yaml.MappingNode):
-            raise Faults.one(name, "holds no mapping", "lines such as `name: value`")
+            raise Complaints.one(name, "holds no mapping", "lines such as `name: value`")
         file = YamlFile(name)
         file.fill(node)
     except yaml.YAMLError as error:
-        raise Faults([_malformed(error, name, text)]) from None
+        raise Complaints([_malformed(error, name, text)]) from None
     except RecursionError:
-        raise Faults.one(name, "is nested too deep", f"at most {DEPTH_LIMIT} levels") from None
+        raise Complaints.one(name, "is nested too deep", f"at most {DEPTH_LIMIT} levels") from None
     return file
 
 
 def value(text: str, name: str) -> object:
-    """Read one value, such as `80 s` or `{rate: 1 Mbit/s}`; Faults, with `name` as the place."""
+    """Read one value, such as `80 s` or `{rate: 1 Mbit/s}`; Complaints, with `name` as the place."""
     try:
         return parse(f"value: {text}", name).data["value"]
-    except Faults as faults:
-        raise Faults.one(name, faults.faults[0].what, hint="quote the value") from None
+    except Complaints as complaints:
+        raise Complaints.one(name, complaints.complaints[0].what, hint="quote the value") from None
 
 
 def _text(path: Path, name: str) -> str:
     try:
         if not stat.S_ISREG(path.stat().st_mode):
-            raise Faults.one(name, "is not a file")
+            raise Complaints.one(name, "is not a file")
         with path.open("rb") as stream:
             return stream.read(SIZE_LIMIT_BYTES + 1).decode("utf-8-sig")
     except OSError as error:
-        raise Faults.one(name, f"cannot be read: {error.strerror}") from None
+        raise Complaints.one(name, f"cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
-        raise Faults.one(name, f"is not UTF-8 text: byte {error.start}", hint="save it as UTF-8") from None
+        raise Complaints.one(name, f"is not UTF-8 text: byte {error.start}", hint="save it as UTF-8") from None
 
 
-def _malformed(error: yaml.YAMLError, name: str, text: str) -> Fault:
-    """The fault for YAML that PyYAML cannot read, with line and column (both from 1)."""
+def _malformed(error: yaml.YAMLError, name: str, text: str) -> Complaint:
+    """The complaint for YAML that PyYAML cannot read, with line and column (both from 1)."""
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     if mark:
         what = getattr(error, "problem", None) or getattr(error, "context", None)
         place = f"{name}:{mark.line + 1}:{mark.column + 1}"
-        return Fault(place, f"is not valid YAML: {what}", hint=_hint(text, mark))
+        return Complaint(place, f"is not valid YAML: {what}", hint=_hint(text, mark))
     position = getattr(error, "position", 0)
     line, column = text.count("\n", 0, position) + 1, position - text.rfind("\n", 0, position)
     sign = f"character U+{ord(text[position]):04X}" if position < len(text) else str(error)
-    return Fault(f"{name}:{line}:{column}", f"is not valid YAML: {sign}", "printable text")
+    return Complaint(f"{name}:{line}:{column}", f"is not valid YAML: {sign}", "printable text")
 
 
 def _hint(text: str, mark: yaml.Mark) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from pathwarp.base.complaints import Exit, Fault, Faults, gather
+from pathwarp.base.complaints import Complaint, Complaints, Exit, gather
 from pathwarp.commands.options import SELECTION, option, read_number, read_selection
 from pathwarp.model.catalogue import Catalogue
 
@@ -24,17 +24,17 @@ def agree(catalogue: Catalogue, runs: str | None, seed: str | None, **chosen: An
     from pathwarp.compare.agree import ways
     from pathwarp.plan.trial import LARGEST_SEED, MOST_RUNS, Request
 
-    faults: list[Fault] = []
-    selection = read_selection(faults, **chosen)
+    complaints: list[Complaint] = []
+    selection = read_selection(complaints, **chosen)
     numbers = {
-        "runs": read_number("runs", runs, MOST_RUNS, faults) or 1,
-        "seed": read_number("seed", seed, LARGEST_SEED, faults) or 1,
+        "runs": read_number("runs", runs, MOST_RUNS, complaints) or 1,
+        "seed": read_number("seed", seed, LARGEST_SEED, complaints) or 1,
     }
     request = Request(catalogue.root, **selection, **numbers, with_baseline=True)
-    with gather(faults):
+    with gather(complaints):
         planned = ways.plan(request)
-    if faults:
-        raise Faults(faults)
+    if complaints:
+        raise Complaints(complaints)
     if ways.run(planned, request, len(os.sched_getaffinity(0))):
         return Exit.FAILED
     from pathwarp.compare.agree.quantities import quantities

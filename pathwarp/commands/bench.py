@@ -11,7 +11,7 @@ from statistics import median
 
 import click
 
-from pathwarp.base.complaints import Exit, Fault, Faults, gather
+from pathwarp.base.complaints import Complaint, Complaints, Exit, gather
 from pathwarp.commands.options import option, read_names, read_number
 from pathwarp.model.catalogue import Catalogue
 from pathwarp.model.overrides import Setting
@@ -70,13 +70,13 @@ def bench(catalogue: Catalogue, traffic: str | None, runs: str | None) -> Exit:
     """Time trials of each kind of traffic, one guest alone and one on each CPU, and the same in real time."""
     from pathwarp.present.table import aligned
 
-    faults: list[Fault] = []
-    often = read_number("runs", runs, MOST_RUNS, faults) or RUNS
+    complaints: list[Complaint] = []
+    often = read_number("runs", runs, MOST_RUNS, complaints) or RUNS
     trials: list[Trial] = []
-    with gather(faults):
+    with gather(complaints):
         trials = _plan(catalogue.root, traffic, "virtual")
-    if faults:
-        raise Faults(faults)
+    if complaints:
+        raise Complaints(complaints)
     cpus = len(os.sched_getaffinity(0))
     measured = [_measure(catalogue.root, trial, guests, often) for trial in trials for guests in sorted({1, cpus})]
     real = _real_s(catalogue.root, _plan(catalogue.root, traffic, "real"))
@@ -128,5 +128,5 @@ def _run(root: Path, trials: Sequence[Trial], guests: int) -> tuple[float, list[
         failed = run_jobs(jobs, guests, progress.report)
     seconds = time.monotonic() - started
     if failed:
-        raise Faults.one("bench", "a trial failed, so there is nothing to compare", code=Exit.FAILED)
+        raise Complaints.one("bench", "a trial failed, so there is nothing to compare", code=Exit.FAILED)
     return seconds, took

@@ -3,11 +3,11 @@
 
 import click
 
-from pathwarp.base.complaints import Faults, gather
+from pathwarp.base.complaints import Complaints, gather
 from pathwarp.commands.options import BACKEND, option, read_names
 from pathwarp.model.catalogue import Catalogue
 from pathwarp.model.load import ALL, load_variants
-from pathwarp.plan.trial import backend_fault
+from pathwarp.plan.trial import backend_complaint
 
 
 @click.group()
@@ -23,12 +23,12 @@ def kernels(catalogue: Catalogue, variant: str | None, backend: str) -> None:
     """Build the variants' kernels that are not up to date."""
     from pathwarp.prepare.prepare import prepare_kernels
 
-    faults = list(backend_fault(backend))
+    complaints = list(backend_complaint(backend))
     variants = []
-    with gather(faults):
+    with gather(complaints):
         variants = load_variants(catalogue, read_names(variant) or (ALL,))
-    if faults:
-        raise Faults(faults)
+    if complaints:
+        raise Complaints(complaints)
     prepare_kernels(catalogue.root, variants, backend)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from pathwarp.base.complaints import Fault
+from pathwarp.base.complaints import Complaint
 from pathwarp.model.overrides import DEFAULT_BACKEND, OPTION, read_settings
 
 Decorator = Callable[[Callable], Callable]
@@ -56,15 +56,15 @@ BACKEND = option("backend", "uml (virtual time) or vm (wall clock).", default=DE
 
 
 def read_selection(
-    faults: list[Fault], scenario: str | None, variant: str | None, traffic: str | None, **others: Any
+    complaints: list[Complaint], scenario: str | None, variant: str | None, traffic: str | None, **others: Any
 ) -> dict[str, Any]:
-    """What SELECTION's options ask for, as the arguments of `load_experiment` and `Request`; adds to `faults`."""
+    """What SELECTION's options ask for, as the arguments of `load_experiment` and `Request`; adds to `complaints`."""
     texts = [*others[OPTION], *([f"{TIME}={others[TIME]}"] if others[TIME] else [])]
     return {
         "scenario": scenario or "",
         "variants": read_names(variant),
         "traffic": read_names(traffic),
-        "settings": read_settings(texts, faults),
+        "settings": read_settings(texts, complaints),
     }
 
 
@@ -80,14 +80,18 @@ def read_names(text: str | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in names if name))
 
 
-def read_number(option_name: str, text: str | None, largest: int, faults: list[Fault], least: int = 1) -> int | None:
-    """A whole number from `least` to `largest`; None for no text, or when it is not one, which goes to `faults`."""
+def read_number(
+    option_name: str, text: str | None, largest: int, complaints: list[Complaint], least: int = 1
+) -> int | None:
+    """A whole number from `least` to `largest`; None for no text, or when it is not one, which goes to `complaints`."""
     if not text:
         return None
     number = int(text) if text.isascii() and text.isdigit() and len(text) < 20 else -1
     if least <= number <= largest:
         return number
-    faults.append(
-        Fault(option_name, f"{text[:40]!r} is not a number in its range", f"whole numbers from {least} to {largest}")
+    complaints.append(
+        Complaint(
+            option_name, f"{text[:40]!r} is not a number in its range", f"whole numbers from {least} to {largest}"
+        )
     )
     return None

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from pathwarp.base.complaints import Fault, Faults, gather
+from pathwarp.base.complaints import Complaint, Complaints, gather
 from pathwarp.base.units import parse_duration_s
 from pathwarp.model.catalogue import NAME_RULE, WORKLOAD, Catalogue, is_name
 from pathwarp.model.load import load_workload, trace_path
@@ -34,7 +34,7 @@ def generate(catalogue: Catalogue, name: str, out: Path | None) -> None:
     workloads = _load(catalogue, catalogue.names(WORKLOAD) if name == "all" else [name])
     chosen = [workload for workload in workloads if workload.generated]
     if name != "all" and not chosen:
-        raise Faults.one(
+        raise Complaints.one(
             f"traffic/{name}.yaml", "has recorded traces or none, nothing to generate", "traces.seed, gap and size"
         )
     for workload in chosen:
@@ -56,18 +56,18 @@ def generate(catalogue: Catalogue, name: str, out: Path | None) -> None:
 @click.pass_obj
 def import_(catalogue: Catalogue, capture: Path, name: str, out: Path | None, gap: str, server: str) -> None:
     """Make a trace of the workload NAME from CAPTURE, a pcap file of real traffic."""
-    faults: list[Fault] = []
+    complaints: list[Complaint] = []
     gap_s = 0.0
     try:
         gap_s = parse_duration_s(gap)
         if gap_s < SHORTEST_GAP_S:
-            faults.append(Fault("--gap", f"{gap!r} is too short", "1 ms or more"))
+            complaints.append(Complaint("--gap", f"{gap!r} is too short", "1 ms or more"))
     except ValueError as error:
-        faults.append(Fault("--gap", f"{gap!r} {error}"))
+        complaints.append(Complaint("--gap", f"{gap!r} {error}"))
     if not is_name(name):
-        faults.append(Fault("--name", f"{name!r} is not a name", NAME_RULE))
-    if faults:
-        raise Faults(faults)
+        complaints.append(Complaint("--name", f"{name!r} is not a name", NAME_RULE))
+    if complaints:
+        raise Complaints(complaints)
     # numpy comes with this command and `generate` only.
     from pathwarp.generate.traffic.importer import import_capture
 
@@ -100,26 +100,26 @@ def show(catalogue: Catalogue, name: str) -> None:
 
 
 def read_traces(catalogue: Catalogue, workload: BurstWorkload) -> list[Trace]:
-    """All traces of `workload`; Faults for all that is wrong with them."""
-    faults: list[Fault] = []
+    """All traces of `workload`; Complaints for all that is wrong with them."""
+    complaints: list[Complaint] = []
     traces: list[Trace] = []
     for number in range(1, workload.traces.count + 1):
-        with gather(faults):
+        with gather(complaints):
             path = trace_path(catalogue, workload.name, number)
             traces.append(read_csv(path, workload.traces.duration_ns / 1e9))
-    if faults:
-        raise Faults(faults)
+    if complaints:
+        raise Complaints(complaints)
     return traces
 
 
 def _load(catalogue: Catalogue, names: Iterable[str]) -> list[Workload]:
-    faults: list[Fault] = []
+    complaints: list[Complaint] = []
     workloads: list[Workload] = []
     for name in names:
-        with gather(faults):
+        with gather(complaints):
             workloads.append(load_workload(catalogue, name))
-    if faults:
-        raise Faults(faults)
+    if complaints:
+        raise Complaints(complaints)
     return workloads
 
 
@@ -128,4 +128,6 @@ def _next_free(catalogue: Catalogue, name: str) -> Path:
     for path in paths:
         if not path.exists():
             return path
-    raise Faults.one(str(paths[0].parent), f"has {MOST_TRACES} traces", hint="remove some, or name a file with --out")
+    raise Complaints.one(
+        str(paths[0].parent), f"has {MOST_TRACES} traces", hint="remove some, or name a file with --out"
+    )

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pathwarp.base.complaints import Faults
+from pathwarp.base.complaints import Complaints
 from pathwarp.wire import pcap, tcp
 
 # The two sides, as they are called in every message.
@@ -55,7 +55,7 @@ def _of_file(sealed: Path, now: Path, name: str) -> Difference:
     if name.endswith(".pcap"):
         try:
             return _of_captures(pcap.read(sealed), pcap.read(now), name)
-        except Faults:
+        except Complaints:
             pass  # One of them is no capture: then its bytes are all there is to tell.
     one, two = sealed.read_bytes(), now.read_bytes()
     at = _first(np.frombuffer(one, np.uint8), np.frombuffer(two, np.uint8))

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from pathwarp.base.complaints import Fault, Faults
+from pathwarp.base.complaints import Complaint, Complaints
 from pathwarp.base.jsonfile import read_mapping
 from pathwarp.compare.inputs import changed_inputs
 from pathwarp.plan.trial import Trial
@@ -38,13 +38,13 @@ def verify_trials(root: Path, trials: Sequence[Trial], jobs: int, times: int = 1
     """Run the trials again so many times, compare each with its sealed files and say what came of it.
 
     Returns how many did not hold. What is sealed stays as it is. A trial whose inputs changed since it was sealed is
-    not run; what changed is said. Raises Faults when a trial is not sealed, or as `run_trials` does.
+    not run; what changed is said. Raises Complaints when a trial is not sealed, or as `run_trials` does.
     """
-    faults = [fault for trial in trials for fault in _unsealed(root, trial)]
+    complaints = [complaint for trial in trials for complaint in _unsealed(root, trial)]
     if any(trial.time_mode != "inf-cpu" for trial in trials):
-        faults.append(Fault("time", "nothing repeats in real time", "virtual"))
-    if faults:
-        raise Faults(faults)
+        complaints.append(Complaint("time", "nothing repeats in real time", "virtual"))
+    if complaints:
+        raise Complaints(complaints)
     work = make_jobs(root, trials, compare)
     todo, different = [], []
     for job in work:
@@ -89,15 +89,15 @@ def compare(job: Job, folder: Path, started: float) -> Verdict:
     return Verdict(len(now), one_hash(now), tuple(lines))
 
 
-def _unsealed(root: Path, trial: Trial) -> list[Fault]:
+def _unsealed(root: Path, trial: Trial) -> list[Complaint]:
     folder = root / trial.folder
     found = runfolder.sealed_id(folder)
     if found is None:
         hint = f"run it first: make scenario={trial.scenario.name} variant={trial.variant.name}"
-        return [Fault(str(trial.folder), "is not sealed, so there is nothing to compare with", hint=hint)]
+        return [Complaint(str(trial.folder), "is not sealed, so there is nothing to compare with", hint=hint)]
     if not found or not _whole(folder):
         hint = "remove the folder and run the trial again"
-        return [Fault(str(trial.folder), f"its {runfolder.MANIFEST} is damaged", hint=hint)]
+        return [Complaint(str(trial.folder), f"its {runfolder.MANIFEST} is damaged", hint=hint)]
     return []
 
 

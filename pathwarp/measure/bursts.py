@@ -52,7 +52,7 @@ def lay_out(plan: dict) -> Bursts:
 
 
 def check(bursts: Bursts, log: ReceiverLog, where: object) -> None:
-    """Raise Faults when the log's packets are not the plan's by number and size, so no burst gets another's packets."""
+    """Raise Complaints when packets are not the plan's by number and size, so no burst gets another's packets."""
     if not len(bursts):
         return
     repeated = np.diff(log.seq, prepend=0) == 0

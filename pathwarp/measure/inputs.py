@@ -74,7 +74,7 @@ class Inputs:
 
 
 def read_json(path: Path) -> dict:
-    """Return the object in a JSON file; raises Faults that name the file when it is missing or malformed."""
+    """Return the object in a JSON file; raises Complaints that name the file when it is missing or malformed."""
     try:
         return read_mapping(path)
     except OSError as error:

@@ -38,7 +38,7 @@ class Analysis:
 
 
 def analyse(folder: Path) -> Analysis:
-    """Read a run folder's raw files; raises Faults for what cannot be measured."""
+    """Read a run folder's raw files; raises Complaints for what cannot be measured."""
     with unusable(folder):
         return _analyse(folder)
 
@@ -60,7 +60,7 @@ def _analyse(folder: Path) -> Analysis:
 
 
 def check_whole(inputs: Inputs, table: packets.Packets, log: ditg.ReceiverLog) -> None:
-    """Raise Faults when the application read more than the captures have: what they lack would go uncounted."""
+    """Raise Complaints when the application read more than the captures have: what they lack would go uncounted."""
     read, sent = int(log.size.sum()), int(table.end.max(initial=0))
     if read > sent:
         what = f"have {sent} bytes of the stream, of which the application read {read}"

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from pathwarp.base.complaints import Fault, Faults, gather
+from pathwarp.base.complaints import Complaint, Complaints, gather
 
 # A name can never leave its folder, and is safe in a path, a Make variable and a kernel release.
 NAME = r"[a-z0-9][a-z0-9-]*"
@@ -68,36 +68,38 @@ class Catalogue:
     def names(self, kind: Kind) -> list[str]:
         return list(self.files(kind))
 
-    def fault(self, kind: Kind, name: object, where: str) -> Fault | None:
+    def complaint(self, kind: Kind, name: object, where: str) -> Complaint | None:
         """What is wrong with `name` as the name of a `kind`, asked for at `where`; None when there is such a file."""
         names = self.names(kind)
         if name in names:
             return None
         valid = ", ".join(names) or f"none: there is no {kind.pattern}"
         if name == "":
-            return Fault(
+            return Complaint(
                 where, f"no {kind.noun} is named", valid, f"for example {kind.option}={next(iter(names), 'NAME')}"
             )
         if not is_name(name):
-            return Fault(
+            return Complaint(
                 where, f"{str(name)[:60]!r} cannot be the name of a {kind.noun}", valid, f"a name is {NAME_RULE}"
             )
         home = kind.pattern.replace("*", name)
-        return Fault(where, f"unknown {kind.noun} '{name}'", valid, suggest(name, names) or f"a new one goes to {home}")
+        return Complaint(
+            where, f"unknown {kind.noun} '{name}'", valid, suggest(name, names) or f"a new one goes to {home}"
+        )
 
-    def titles(self, kind: Kind, faults: list[Fault]) -> dict[str, str]:
-        """Name to title line; files without one, or named wrong, go to `faults`."""
+    def titles(self, kind: Kind, complaints: list[Complaint]) -> dict[str, str]:
+        """Name to title line; files without one, or named wrong, go to `complaints`."""
         from pathwarp.base.yamlfile import read
 
         titles = {}
         named = self.files(kind)
         for path in sorted(set(self.root.glob(kind.pattern)) - set(named.values())):
             where = path.relative_to(self.root).as_posix()
-            faults.append(Fault(where, f"cannot be the name of a {kind.noun}", NAME_RULE, "rename it"))
+            complaints.append(Complaint(where, f"cannot be the name of a {kind.noun}", NAME_RULE, "rename it"))
         for name, path in named.items():
-            with gather(faults):
+            with gather(complaints):
                 file = read(path, self.root)
                 titles[name] = file.data.get("title")
                 if not isinstance(titles[name], str):
-                    raise Faults.one(file.where(("title",)), "is missing or not text", hint="one line for `list`")
+                    raise Complaints.one(file.where(("title",)), "is missing or not text", hint="one line for `list`")
         return titles

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Read and check all the data files of an experiment, and report the faults of all of them at once."""
+"""Read and check all the data files of an experiment, and report the complaints of all of them at once."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,13 +8,13 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 
-from pathwarp.base.complaints import Fault, Faults, gather
+from pathwarp.base.complaints import Complaint, Complaints, gather
 from pathwarp.base.yamlfile import YamlFile, read
 from pathwarp.model import overrides as options
 from pathwarp.model.catalogue import MOBILITY, SCENARIO, TOPOLOGY, VARIANT, WORKLOAD, Catalogue, Kind, suggest
 from pathwarp.model.links.files import missing
 from pathwarp.model.overrides import Setting
-from pathwarp.model.rules import scenario_faults
+from pathwarp.model.rules import scenario_complaints
 from pathwarp.model.schema.common import PinnedSysctls
 from pathwarp.model.schema.explain import read_model
 from pathwarp.model.schema.mobility import Mobility
@@ -54,78 +54,78 @@ def load_experiment(
     """Load a scenario; no variants or traffic means the scenario's own, `all` every one there is.
 
     Traffic `all` is the scenario's whole list. `with_baseline` puts the scenario's baseline first, asked for or not.
-    Raises Faults with all that is wrong in any of the files.
+    Raises Complaints with all that is wrong in any of the files.
     """
-    faults: list[Fault] = []
+    complaints: list[Complaint] = []
     file = topology_file = model = topology = pinned = None
-    with gather(faults):
+    with gather(complaints):
         pinned = read_model(PinnedSysctls, read(catalogue.root / PINNED, catalogue.root)).root
-    with gather(faults):
+    with gather(complaints):
         file = _read(catalogue, SCENARIO, scenario, SCENARIO.option)
         options.apply(settings, file)
     data = file.data if file else {}
-    if catalogue.fault(TOPOLOGY, data.get("topology"), "") is None:
-        with gather(faults):
+    if catalogue.complaint(TOPOLOGY, data.get("topology"), "") is None:
+        with gather(complaints):
             topology_file = _read(catalogue, TOPOLOGY, data["topology"], "")
             topology = _model(topology_file, Topology, data["topology"])
-            faults += missing(catalogue.root, topology)
+            complaints += missing(catalogue.root, topology)
     if file:
-        with gather(faults):
+        with gather(complaints):
             model = _model(file, Scenario, scenario)
-        faults += scenario_faults(file, topology_file, catalogue)
+        complaints += scenario_complaints(file, topology_file, catalogue)
     wanted_variants = _wanted(variants, catalogue.names(VARIANT), [data.get("variants")])
     if with_baseline and isinstance(data.get("baseline"), str):
         wanted_variants = list(dict.fromkeys([data["baseline"], *wanted_variants]))
     wanted_traffic = _wanted(traffic, data.get("traffic"), [data.get("default-traffic"), data.get("traffic")])
     loaded_variants, loaded_workloads = {}, {}
-    for name in _known(catalogue, VARIANT, wanted_variants, variants, faults):
-        with gather(faults):
+    for name in _known(catalogue, VARIANT, wanted_variants, variants, complaints):
+        with gather(complaints):
             loaded_variants[name] = load_variant(catalogue, name)
-    for name in _known(catalogue, WORKLOAD, wanted_traffic, traffic, faults):
-        with gather(faults):
+    for name in _known(catalogue, WORKLOAD, wanted_traffic, traffic, complaints):
+        with gather(complaints):
             loaded_workloads[name] = load_workload(catalogue, name)
-            faults += _trace_faults(catalogue, loaded_workloads[name])
+            complaints += _trace_complaints(catalogue, loaded_workloads[name])
     if file and model:
-        faults += _sysctl_faults(file, model, loaded_variants)
-    if faults:
-        raise Faults(faults)
+        complaints += _sysctl_complaints(file, model, loaded_variants)
+    if complaints:
+        raise Complaints(complaints)
     return Experiment(model, topology, pinned, loaded_variants, loaded_workloads)
 
 
 def load_workload(catalogue: Catalogue, name: str) -> Workload:
-    """The workload of this name; Faults when there is none, or for all that is wrong with its file."""
+    """The workload of this name; Complaints when there is none, or for all that is wrong with its file."""
     file = _read(catalogue, WORKLOAD, name, WORKLOAD.option)
     kind = file.data.get("kind")
     if kind not in KINDS if isinstance(kind, str) else True:
         what = "is missing" if "kind" not in file.data else f"{str(kind)[:60]!r} is unknown"
-        raise Faults.one(file.where(("kind",)), what, ", ".join(KINDS), suggest(kind, tuple(KINDS)))
+        raise Complaints.one(file.where(("kind",)), what, ", ".join(KINDS), suggest(kind, tuple(KINDS)))
     return _model(file, KINDS[kind], name)
 
 
 def load_mobility(catalogue: Catalogue, name: str) -> Mobility:
-    """The mobility model of this name; Faults when there is none, or for all that is wrong with its file."""
+    """The mobility model of this name; Complaints when there is none, or for all that is wrong with its file."""
     return _model(_read(catalogue, MOBILITY, name, MOBILITY.option), Mobility, name)
 
 
 def load_variants(catalogue: Catalogue, names: tuple[str, ...]) -> list[ResolvedVariant]:
-    """The variants of these names, `all` for every one there is; Faults for all that is wrong with any of them."""
-    faults: list[Fault] = []
+    """The variants of these names, `all` for every one there is; Complaints for all that is wrong with any of them."""
+    complaints: list[Complaint] = []
     variants = []
     for name in _wanted(names, catalogue.names(VARIANT), []):
-        with gather(faults):
+        with gather(complaints):
             variants.append(load_variant(catalogue, name))
-    if faults:
-        raise Faults(faults)
+    if complaints:
+        raise Complaints(complaints)
     return variants
 
 
 def load_variant(catalogue: Catalogue, name: str) -> ResolvedVariant:
-    """The variant of this name with all that it extends; Faults for all that is wrong with these."""
-    faults: list[Fault] = []
+    """The variant of this name with all that it extends; Complaints for all that is wrong with these."""
+    complaints: list[Complaint] = []
     chain: dict[str, Variant | None] = {}
     where = VARIANT.option
     while True:
-        with gather(faults):
+        with gather(complaints):
             file = None
             file = _read(catalogue, VARIANT, name, where)
             chain[name] = None
@@ -137,10 +137,12 @@ def load_variant(catalogue: Catalogue, name: str) -> ResolvedVariant:
         where = file.where(("extends",)) if file else where
         if name in chain:
             circle = " extends ".join([*list(chain)[list(chain).index(name) :], name])
-            faults.append(Fault(where, f"goes round in a circle: {circle}", hint="let one of them extend nothing"))
+            complaints.append(
+                Complaint(where, f"goes round in a circle: {circle}", hint="let one of them extend nothing")
+            )
             break
-    if faults:
-        raise Faults(faults)
+    if complaints:
+        raise Complaints(complaints)
     return resolve([chain[name] for name in reversed(chain)])
 
 
@@ -149,7 +151,7 @@ def trace_path(catalogue: Catalogue, workload: str, number: int) -> Path:
     return catalogue.root / "traffic" / "traces" / workload / f"{number:02d}.csv"
 
 
-def _trace_faults(catalogue: Catalogue, workload: Workload) -> Iterator[Fault]:
+def _trace_complaints(catalogue: Catalogue, workload: Workload) -> Iterator[Complaint]:
     if not workload.traces:
         return
     paths = [trace_path(catalogue, workload.name, number) for number in range(1, workload.traces.count + 1)]
@@ -158,27 +160,27 @@ def _trace_faults(catalogue: Catalogue, workload: Workload) -> Iterator[Fault]:
         where = paths[0].parent.relative_to(catalogue.root).as_posix()
         shown = ", ".join(missing[:5]) + (", ..." if len(missing) > 5 else "")
         what = f"{len(missing)} of the {len(paths)} traces are missing: {shown}"
-        yield Fault(where, what, hint=f"pathwarp traffic generate {workload.name} writes them")
+        yield Complaint(where, what, hint=f"pathwarp traffic generate {workload.name} writes them")
 
 
 def _read(catalogue: Catalogue, kind: Kind, name: str, where: str) -> YamlFile:
-    fault = catalogue.fault(kind, name, where)
-    if fault:
-        raise Faults([fault])
+    complaint = catalogue.complaint(kind, name, where)
+    if complaint:
+        raise Complaints([complaint])
     return read(catalogue.files(kind)[name], catalogue.root)
 
 
 def _model(file: YamlFile, model: type[Model], name: str) -> Model:
     """Check a file against its model, and that it is called as its file or folder is."""
-    faults: list[Fault] = []
+    complaints: list[Complaint] = []
     checked = None
-    with gather(faults):
+    with gather(complaints):
         checked = read_model(model, file)
     named = file.data.get("name", name)
     if named != name:
-        faults.append(Fault(file.where(("name",)), f"{named!r} is not the name of the file or folder", name))
-    if faults:
-        raise Faults(faults)
+        complaints.append(Complaint(file.where(("name",)), f"{named!r} is not the name of the file or folder", name))
+    if complaints:
+        raise Complaints(complaints)
     return checked
 
 
@@ -192,22 +194,22 @@ def _wanted(asked: tuple[str, ...], every: object, defaults: list[object]) -> li
 
 
 def _known(
-    catalogue: Catalogue, kind: Kind, names: list[str], asked: tuple[str, ...], faults: list[Fault]
+    catalogue: Catalogue, kind: Kind, names: list[str], asked: tuple[str, ...], complaints: list[Complaint]
 ) -> Iterator[str]:
-    """Those names that have a file; a fault for each other one that was asked for (checks have the scenario's)."""
+    """Those names that have a file; a complaint for each other one that was asked for (checks have the scenario's)."""
     for name in names:
-        fault = catalogue.fault(kind, name, kind.option)
-        if fault is None:
+        complaint = catalogue.complaint(kind, name, kind.option)
+        if complaint is None:
             yield name
         elif name in asked:
-            faults.append(fault)
+            complaints.append(complaint)
 
 
-def _sysctl_faults(file: YamlFile, scenario: Scenario, variants: dict[str, ResolvedVariant]) -> Iterator[Fault]:
+def _sysctl_complaints(file: YamlFile, scenario: Scenario, variants: dict[str, ResolvedVariant]) -> Iterator[Complaint]:
     """A scenario may not change what makes a variant what it is."""
     for name, value in scenario.sysctls.items():
         where = file.where(("sysctls", name))
         for variant in variants.values():
             theirs = variant.sysctls.get(name, value)
             if theirs != value:
-                yield Fault(where, f"is {value}, but the variant {variant.name} sets it to {theirs}", theirs)
+                yield Complaint(where, f"is {value}, but the variant {variant.name} sets it to {theirs}", theirs)

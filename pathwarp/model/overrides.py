@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from pathwarp.base.complaints import Fault, Faults, gather
+from pathwarp.base.complaints import Complaint, Complaints, gather
 from pathwarp.base.yamlfile import YamlFile, value
 from pathwarp.model.catalogue import suggest
 
@@ -32,36 +32,40 @@ class Setting:
         return f"{self.path}={self.text}"
 
 
-def read_settings(texts: Iterable[str], faults: list[Fault]) -> tuple[Setting, ...]:
-    """Settings from texts such as `a.b=1,c=x`, sorted by path; what is none goes to `faults`.
+def read_settings(texts: Iterable[str], complaints: list[Complaint]) -> tuple[Setting, ...]:
+    """Settings from texts such as `a.b=1,c=x`, sorted by path; what is none goes to `complaints`.
 
     Commas inside brackets and quotes belong to a value.
     """
     texts = list(texts)
     if sum(map(len, texts)) > TEXT_LIMIT:
-        faults.append(Fault(OPTION, "is too long", f"at most {TEXT_LIMIT} characters", "write a scenario of its own"))
+        complaints.append(
+            Complaint(OPTION, "is too long", f"at most {TEXT_LIMIT} characters", "write a scenario of its own")
+        )
         return ()
     settings: dict[str, Setting] = {}
     for part in (part for text in texts for part in _split(text)):
         path, equals, text = (piece.strip() for piece in part.partition("="))
         where = f"{OPTION}={part}"[:120]
         if not equals or "\n" in text or not re.fullmatch(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*", path):
-            faults.append(Fault(where, "is not a setting", "PATH=VALUE, for example events.0.fail=interface-down"))
+            complaints.append(
+                Complaint(where, "is not a setting", "PATH=VALUE, for example events.0.fail=interface-down")
+            )
         elif path in settings and settings[path].text != text:
-            faults.append(Fault(where, f"{path} is set twice, first to {settings[path].text!r}"))
+            complaints.append(Complaint(where, f"{path} is set twice, first to {settings[path].text!r}"))
         else:
             settings[path] = Setting(path, text)
     return tuple(sorted(settings.values()))
 
 
 def apply(settings: Iterable[Setting], file: YamlFile) -> None:
-    """Put the settings into a file's data, before it is checked; Faults for places that there are not."""
-    faults: list[Fault] = []
+    """Put the settings into a file's data, before it is checked; Complaints for places that there are not."""
+    complaints: list[Complaint] = []
     for setting in settings:
-        with gather(faults):
+        with gather(complaints):
             _put(setting, file)
-    if faults:
-        raise Faults(faults)
+    if complaints:
+        raise Complaints(complaints)
 
 
 def label(scenario: str, settings: Iterable[Setting], backend: str = DEFAULT_BACKEND) -> str:
@@ -105,7 +109,7 @@ def _put(setting: Setting, file: YamlFile) -> None:
     for step in steps[:-1]:
         key = _key(data, step, where)
         if isinstance(data, dict) and key not in data:
-            raise Faults([_nowhere(where, step, list(data))])
+            raise Complaints([_nowhere(where, step, list(data))])
         data = data[key]
         place.append(key)
     key = _key(data, steps[-1], where)
@@ -119,11 +123,11 @@ def _key(data: object, step: str, where: str) -> str | int:
         return step
     indexes = [str(index) for index in range(len(data))] if isinstance(data, list) else []
     if step not in indexes:
-        raise Faults([_nowhere(where, step, indexes)])
+        raise Complaints([_nowhere(where, step, indexes)])
     return int(step)
 
 
-def _nowhere(where: str, step: str, valid: list[str]) -> Fault:
-    return Fault(
+def _nowhere(where: str, step: str, valid: list[str]) -> Complaint:
+    return Complaint(
         where, f"there is no '{step}'", ", ".join(valid) or "nothing: it is a single value", suggest(step, valid)
     )

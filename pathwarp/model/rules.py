@@ -1,30 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
 """What must hold across the keys and files of a scenario: names that exist, paths that exist, times in order.
 
-These look at the files as read, not at the models, so that one fault in a file does not hide the next. A value of the
+These look at the files as read, not at the models, so that one mistake in a file does not hide the next. A value of the
 wrong type or unit is left to the models.
 """
 
 from collections.abc import Callable, Iterator
 
-from pathwarp.base.complaints import Fault
+from pathwarp.base.complaints import Complaint
 from pathwarp.base.units import parse_duration_ns
 from pathwarp.base.yamlfile import Place, YamlFile
 from pathwarp.model.catalogue import TOPOLOGY, VARIANT, WORKLOAD, Catalogue, is_name, suggest
 
 
-def scenario_faults(file: YamlFile, topology: YamlFile | None, catalogue: Catalogue) -> Iterator[Fault]:
+def scenario_complaints(file: YamlFile, topology: YamlFile | None, catalogue: Catalogue) -> Iterator[Complaint]:
     """All that is wrong with a scenario beyond its models; `topology` is None when that could not be read."""
-    yield from _name_faults(file, catalogue)
+    yield from _name_complaints(file, catalogue)
     data = file.data
     traffic = _list(data.get("traffic"))
     for index, name in enumerate(_list(data.get("default-traffic"))):
         if traffic and name not in traffic:
             where = file.where(("default-traffic", index))
-            yield Fault(where, f"{name!r} is not in traffic", ", ".join(map(str, traffic)))
+            yield Complaint(where, f"{name!r} is not in traffic", ", ".join(map(str, traffic)))
     scheduler = ("sysctls", "net.mptcp.scheduler")
     if _at(data, scheduler):
-        yield Fault(
+        yield Complaint(
             file.where(scheduler), "is set by the key scheduler", hint=f"write `scheduler: {_at(data, scheduler)}`"
         )
     paths = list(_mapping(topology.data.get("paths"))) if topology else None
@@ -34,47 +34,51 @@ def scenario_faults(file: YamlFile, topology: YamlFile | None, catalogue: Catalo
         name = _at(data, place)
         if paths and isinstance(name, str) and name not in paths:
             what = f"'{name}' is not a path of the topology {data.get('topology')}"
-            yield Fault(file.where(place), what, ", ".join(paths), suggest(name, paths))
+            yield Complaint(file.where(place), what, ", ".join(paths), suggest(name, paths))
     for index, event in enumerate(_list(data.get("events"))):
-        yield from _event_faults(file, ("events", index), _mapping(event))
+        yield from _event_complaints(file, ("events", index), _mapping(event))
 
 
-def _name_faults(file: YamlFile, catalogue: Catalogue) -> Iterator[Fault]:
+def _name_complaints(file: YamlFile, catalogue: Catalogue) -> Iterator[Complaint]:
     """Names in a scenario that are those of no file."""
     places = [(TOPOLOGY, ("topology",)), (VARIANT, ("baseline",))]
     for kind, key in ((VARIANT, "variants"), (WORKLOAD, "traffic")):
         places += [(kind, (key, index)) for index in range(len(_list(file.data.get(key))))]
     for kind, place in places:
         name = _at(file.data, place)
-        fault = catalogue.fault(kind, name, file.where(place)) if is_name(name) else None
-        if fault:
-            yield fault
+        complaint = catalogue.complaint(kind, name, file.where(place)) if is_name(name) else None
+        if complaint:
+            yield complaint
 
 
-def _event_faults(file: YamlFile, place: Place, event: dict) -> Iterator[Fault]:
+def _event_complaints(file: YamlFile, place: Place, event: dict) -> Iterator[Complaint]:
     where = file.where(place)
     if event and ("fail" in event) == ("change" in event):
         both = "both fail and change" if "fail" in event else "neither fail nor change"
-        yield Fault(where, f"has {both}", "one of the two", "write two events if both are meant")
+        yield Complaint(where, f"has {both}", "one of the two", "write two events if both are meant")
     if event.get("change") == {}:
-        yield Fault(file.where((*place, "change")), "changes nothing", "some of rate, delay, queue, loss")
+        yield Complaint(file.where((*place, "change")), "changes nothing", "some of rate, delay, queue, loss")
     if "direction" in event and "change" not in event:
-        yield Fault(file.where((*place, "direction")), "is for change only", hint="a failure takes both directions")
+        yield Complaint(file.where((*place, "direction")), "is for change only", hint="a failure takes both directions")
     repeat = _mapping(event.get("repeat"))
     if "announce-after" in event and event.get("fail") != "address-removed":
-        yield Fault(file.where((*place, "announce-after")), "is for fail: address-removed only", "", "nobody is told")
+        yield Complaint(
+            file.where((*place, "announce-after")), "is for fail: address-removed only", "", "nobody is told"
+        )
     if repeat.get("times") not in (None, 1) and "fail" in event and "until" not in event:
-        yield Fault(file.where((*place, "repeat")), "needs an end of each failure", hint="give the event an until")
+        yield Complaint(file.where((*place, "repeat")), "needs an end of each failure", hint="give the event an until")
     at, until, end = (_read(parse_duration_ns, value) for value in _times(file.data, event))
     if at is not None and end is not None and at >= end:
-        yield Fault(
+        yield Complaint(
             file.where((*place, "at")),
             f"'{event['at']}' is not before the end of the scenario",
             f"less than {file.data['duration']}",
             "move the event or raise duration",
         )
     if at is not None and until is not None and until <= at:
-        yield Fault(file.where((*place, "until")), f"'{event['until']}' is not after at", f"more than {event['at']}")
+        yield Complaint(
+            file.where((*place, "until")), f"'{event['until']}' is not after at", f"more than {event['at']}"
+        )
 
 
 def _times(scenario: dict, event: dict) -> tuple[object, object, object]:

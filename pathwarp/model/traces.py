@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from pathwarp.base.complaints import Fault, Faults
+from pathwarp.base.complaints import Complaint, Complaints
 from pathwarp.base.plainfile import read_plain
 from pathwarp.base.textfile import write_text
 
@@ -49,55 +49,57 @@ class Trace:
 def read_csv(path: Path, duration_s: float = math.inf) -> Trace:
     """Read the trace at `path`; every burst has to start before `duration_s`.
 
-    Raises Faults with all that is wrong, each with its line.
+    Raises Complaints with all that is wrong, each with its line.
     """
     try:
         text = read_plain(Path(path)).decode("utf-8")
     except FileNotFoundError:
-        raise Faults.one(str(path), "no such trace", hint="pathwarp traffic generate NAME writes it") from None
+        raise Complaints.one(str(path), "no such trace", hint="pathwarp traffic generate NAME writes it") from None
     except (OSError, UnicodeDecodeError) as error:
-        raise Faults.one(str(path), f"cannot be read: {error}", valid="a CSV file in UTF-8") from None
+        raise Complaints.one(str(path), f"cannot be read: {error}", valid="a CSV file in UTF-8") from None
     lines = [line.split(",") for line in text.splitlines()] or [[""]]
-    faults: list[Fault] = []
+    complaints: list[Complaint] = []
     bursts: list[Burst] = []
     if tuple(lines[0]) != HEADER:
-        faults.append(Fault(f"{path}:1", f"header is {','.join(lines[0])[:60]!r}", ",".join(HEADER)))
+        complaints.append(Complaint(f"{path}:1", f"header is {','.join(lines[0])[:60]!r}", ",".join(HEADER)))
     last_ms = -1.0
     for number, fields in enumerate(lines[1:], start=2):
-        found = list(_line_faults(fields, last_ms, duration_s * 1000))
-        faults += [Fault(f"{path}:{number}", fault.what, fault.valid, fault.hint) for fault in found]
+        found = list(_line_complaints(fields, last_ms, duration_s * 1000))
+        complaints += [
+            Complaint(f"{path}:{number}", complaint.what, complaint.valid, complaint.hint) for complaint in found
+        ]
         if START_MS.fullmatch(fields[0]):
             last_ms = max(last_ms, float(fields[0]))
         if not found:
             bursts.append(Burst(float(fields[0]), int(fields[1])))
-    if not bursts and not faults:
-        faults.append(Fault(str(path), "has no bursts", "at least one line after the header"))
-    if faults:
-        raise Faults(faults)
+    if not bursts and not complaints:
+        complaints.append(Complaint(str(path), "has no bursts", "at least one line after the header"))
+    if complaints:
+        raise Complaints(complaints)
     return Trace(tuple(bursts))
 
 
-def _line_faults(fields: list[str], last_ms: float, end_ms: float) -> Iterator[Fault]:
+def _line_complaints(fields: list[str], last_ms: float, end_ms: float) -> Iterator[Complaint]:
     """What is wrong with a line after one that starts at `last_ms`, in a trace that ends at `end_ms`."""
     if len(fields) != len(HEADER):
-        yield Fault("", f"has {len(fields)} fields", f"{len(HEADER)}: {','.join(HEADER)}")
+        yield Complaint("", f"has {len(fields)} fields", f"{len(HEADER)}: {','.join(HEADER)}")
         return
     start, size = fields
     if not START_MS.fullmatch(start):
-        yield Fault("", f"start_ms is {start[:60]!r}", "milliseconds from the start of the flow, such as 1250.000")
+        yield Complaint("", f"start_ms is {start[:60]!r}", "milliseconds from the start of the flow, such as 1250.000")
     elif float(start) <= last_ms:
-        yield Fault("", f"start_ms is {start}, after {last_ms:.3f} above", "starts in rising order, each only once")
+        yield Complaint("", f"start_ms is {start}, after {last_ms:.3f} above", "starts in rising order, each only once")
     elif float(start) >= end_ms:
         hint = "shorten the trace, or raise traces.duration of the workload"
-        yield Fault("", f"start_ms is {start}, at or after the end", f"less than {end_ms:.0f}", hint)
+        yield Complaint("", f"start_ms is {start}, at or after the end", f"less than {end_ms:.0f}", hint)
     if not SIZE_BYTES.fullmatch(size):
-        yield Fault("", f"size_bytes is {size[:60]!r}", "a whole number of bytes")
+        yield Complaint("", f"size_bytes is {size[:60]!r}", "a whole number of bytes")
     elif int(size) < SMALLEST_PACKET_BYTES:
-        yield Fault("", f"size_bytes is {size}", f"{SMALLEST_PACKET_BYTES} or more, the smallest that D-ITG sends")
+        yield Complaint("", f"size_bytes is {size}", f"{SMALLEST_PACKET_BYTES} or more, the smallest that D-ITG sends")
 
 
 def write_csv(path: Path, trace: Trace) -> None:
-    """Write `trace` to `path`, whole or not at all; a missing folder is made. Faults where that cannot be."""
+    """Write `trace` to `path`, whole or not at all; a missing folder is made. Complaints where that cannot be."""
     lines = [",".join(HEADER), *(f"{burst.start_ms:.3f},{burst.size_bytes}" for burst in trace.bursts)]
     write_text(Path(path), "\n".join(lines) + "\n")
 

@@ -9,7 +9,7 @@ several have a say, a failure goes before an event's change, that before the tra
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
-from pathwarp.base.complaints import Fault, Faults
+from pathwarp.base.complaints import Complaint, Complaints
 from pathwarp.model.links.course import Course
 from pathwarp.model.links.files import Courses
 from pathwarp.model.schema.scenario import MOST_EVENTS, TRACE_END, Event, Scenario
@@ -32,32 +32,32 @@ def plan_events(
     """The actions in the order of their instants: `at_ns`, `at_s`, `path`, `action` and for a `shape` also `shape`.
 
     `bursts` are those of the trace that messages call `trace`, `courses` those of the links. What comes from these is
-    marked with `trace`. Raises Faults where an event cannot be placed in them, or meets a failure on its path that is
-    not over.
+    marked with `trace`. Raises Complaints where an event cannot be placed in them, or meets a failure on its path
+    that is not over.
     """
-    faults: list[Fault] = []
+    complaints: list[Complaint] = []
     spans: list[Span] = []
     number = sum(event.repeat.times if event.repeat else 1 for event in scenario.events)
     if number > MOST_EVENTS:
         what = f"come to {number} with their repetitions"
-        raise Faults.one(f"scenarios/{scenario.name}.yaml: events", what, f"at most {MOST_EVENTS}")
+        raise Complaints.one(f"scenarios/{scenario.name}.yaml: events", what, f"at most {MOST_EVENTS}")
     for index, event in enumerate(scenario.events):
         where = f"scenarios/{scenario.name}.yaml: events.{index}"
         trace_end_ns = _end_ns(of_path(courses, event.path))
         if event.at_ns is None and trace_end_ns is None:
             what = f"at is {TRACE_END}, but the path {event.path} follows no trace that ends"
-            faults.append(Fault(where, what, "an instant such as 12 ms", "Mahimahi's traces start over"))
+            complaints.append(Complaint(where, what, "an instant such as 12 ms", "Mahimahi's traces start over"))
             continue
         for at_ns, until_ns in event.repetitions(trace_end_ns):
             begin_ns = _instant(event, at_ns, bursts)
-            fault = _placing_fault(where, event, begin_ns, until_ns, scenario.duration_ns, trace)
-            if fault:
-                faults.append(fault)
+            complaint = _placing_complaint(where, event, begin_ns, until_ns, scenario.duration_ns, trace)
+            if complaint:
+                complaints.append(complaint)
                 break
             spans.append(Span(where, event, begin_ns, until_ns))
-    faults += _meetings(spans)
-    if faults:
-        raise Faults(faults)
+    complaints += _meetings(spans)
+    if complaints:
+        raise Complaints(complaints)
     actions = []
     for name, path in topology.paths.items():
         own, course = [span for span in spans if span.event.path == name], of_path(courses, name)
@@ -68,9 +68,9 @@ def plan_events(
     return [action for _, _, action in actions]
 
 
-def _placing_fault(
+def _placing_complaint(
     where: str, event: Event, begin_ns: int | None, until_ns: int | None, duration_ns: int, trace: str
-) -> Fault | None:
+) -> Complaint | None:
     """What is wrong with the instant at which a repetition of an event begins."""
     announced_ns = (begin_ns or 0) + (event.announce_after_ns or 0)
     end_ns = min(duration_ns, until_ns or duration_ns)
@@ -78,14 +78,14 @@ def _placing_fault(
         return None
     valid, hint = f"an instant before {end_ns / 1e9:g} s", "lower at, or leave out into-burst"
     if begin_ns is None:
-        return Fault(where, f"with {trace}, no burst follows", valid, hint)
+        return Complaint(where, f"with {trace}, no burst follows", valid, hint)
     if begin_ns >= end_ns and event.into_burst_ns is not None:
-        return Fault(where, f"with {trace}, into-burst leads to {begin_ns / 1e9:.9g} s", valid, hint)
+        return Complaint(where, f"with {trace}, into-burst leads to {begin_ns / 1e9:.9g} s", valid, hint)
     if begin_ns >= end_ns:
         what = f"its repetition at {begin_ns / 1e9:.9g} s is not before the end of the scenario"
-        return Fault(where, what, valid, "lower repeat.times or repeat.every, or raise duration")
+        return Complaint(where, what, valid, "lower repeat.times or repeat.every, or raise duration")
     what = f"announce-after leads to {announced_ns / 1e9:.9g} s, not before the event's end"
-    return Fault(where, what, valid, "lower announce-after, or raise until")
+    return Complaint(where, what, valid, "lower announce-after, or raise until")
 
 
 def _instant(event: Event, at_ns: int, bursts: Sequence[Burst]) -> int | None:
@@ -96,8 +96,8 @@ def _instant(event: Event, at_ns: int, bursts: Sequence[Burst]) -> int | None:
     return next((start_ns + event.into_burst_ns for start_ns in starts_ns if start_ns >= at_ns), None)
 
 
-def _meetings(spans: list[Span]) -> Iterator[Fault]:
-    """Faults for events that begin or end while a failure has their path down: what holds then is anyone's guess."""
+def _meetings(spans: list[Span]) -> Iterator[Complaint]:
+    """Complaints for events that begin or end while a failure has their path down: what holds then nobody knows."""
     met = set()
     for first, second in combinations(spans, 2):
         if (_meets(first, second) or _meets(second, first)) and (first.where, second.where) not in met:
@@ -105,7 +105,9 @@ def _meetings(spans: list[Span]) -> Iterator[Fault]:
             met.add((first.where, second.where))
             other = "its own repetition" if first.event is second.event else first.where.split()[-1]
             what = f"meets {other} on the path {first.event.path}, and one of the two has it down"
-            yield Fault(second.where, what, hint="let the failure have an `until` before the other, or begin after it")
+            yield Complaint(
+                second.where, what, hint="let the failure have an `until` before the other, or begin after it"
+            )
 
 
 def _meets(failure: Span, other: Span) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
-from pathwarp.base.complaints import Fault, Faults, gather
+from pathwarp.base.complaints import Complaint, Complaints, gather
 from pathwarp.model.catalogue import Catalogue
 from pathwarp.model.links.files import Followed, follow
 from pathwarp.model.load import Experiment, load_experiment, trace_path
@@ -179,35 +179,35 @@ class Trial:
 
 
 def plan_trials(request: Request) -> list[Trial]:
-    """All trials of a request, in the order in which they are run; Faults for all that is wrong with the input.
+    """All trials of a request, in the order in which they are run; Complaints for all that is wrong with the input.
 
     Seed n replays trace (n - 1) mod count + 1, of workloads and of links. The variants of one traffic and seed come one
     after the other, so that what an interrupted call leaves behind can be compared in pairs.
     """
     catalogue = Catalogue(request.root)
-    faults = list(_number_faults(request))
+    complaints = list(_number_complaints(request))
     experiment = None
-    with gather(faults):
+    with gather(complaints):
         names = (request.scenario, request.variants, request.traffic, request.settings)
         experiment = load_experiment(catalogue, *names, with_baseline=request.with_baseline)
-    if faults:
-        raise Faults(faults)
+    if complaints:
+        raise Complaints(complaints)
     runs = request.runs or experiment.scenario.runs
     seeds = range(request.seed, request.seed + runs)
     trials: list[Trial] = []
     topology, end_ns = experiment.topology, experiment.scenario.duration_ns
     links: dict[tuple[str, ...], Followed] = {}
     for files, seed in {link_files(seed, topology): seed for seed in seeds}.items():
-        with gather(faults):
+        with gather(complaints):
             links[files] = follow(catalogue.root, topology, seed, end_ns)
-    if faults:
-        raise Faults(faults)
+    if complaints:
+        raise Complaints(complaints)
     for workload in experiment.workloads.values():
         replays: dict[tuple[int | None, tuple[str, ...]], Replay] = {}
         for key in dict.fromkeys((trace_number(seed, workload), link_files(seed, topology)) for seed in seeds):
-            with gather(faults):
+            with gather(complaints):
                 replays[key] = _replay(catalogue, experiment, workload, key[0], links[key[1]])
-        if faults:
+        if complaints:
             continue
         for seed in seeds:
             replay = replays[trace_number(seed, workload), link_files(seed, topology)]
@@ -225,8 +225,8 @@ def plan_trials(request: Request) -> list[Trial]:
                 )
                 for variant in experiment.variants.values()
             ]
-    if faults:
-        raise Faults(faults)
+    if complaints:
+        raise Complaints(complaints)
     return trials
 
 
@@ -251,8 +251,8 @@ def _replay(
         return Replay(None, None, (), shapes, tuple(events), links.sha256)
     path = trace_path(catalogue, workload.name, number)
     name = path.relative_to(catalogue.root).as_posix()
-    faults: list[Fault] = []
-    with gather(faults):
+    complaints: list[Complaint] = []
+    with gather(complaints):
         bursts = read_csv(path, workload.traces.duration_ns / 1e9).bursts
         events = plan_events(scenario, topology, bursts, name, links.courses)
         end_ms = scenario.duration_ns / 1e6
@@ -264,17 +264,17 @@ def _replay(
             events=tuple(events),
             link_traces=links.sha256,
         )
-    raise Faults(replace(fault, where=fault.where.replace(str(path), name)) for fault in faults)
+    raise Complaints(replace(complaint, where=complaint.where.replace(str(path), name)) for complaint in complaints)
 
 
-def _number_faults(request: Request) -> Iterator[Fault]:
+def _number_complaints(request: Request) -> Iterator[Complaint]:
     if not 1 <= request.seed <= LARGEST_SEED:
-        yield Fault("seed", f"{request.seed} is out of range", f"1 to {LARGEST_SEED}")
+        yield Complaint("seed", f"{request.seed} is out of range", f"1 to {LARGEST_SEED}")
     if request.runs is not None and not 1 <= request.runs <= MOST_RUNS:
-        yield Fault("runs", f"{request.runs} is out of range", f"1 to {MOST_RUNS}")
-    yield from backend_fault(request.backend)
+        yield Complaint("runs", f"{request.runs} is out of range", f"1 to {MOST_RUNS}")
+    yield from backend_complaint(request.backend)
 
 
-def backend_fault(name: str) -> Iterator[Fault]:
+def backend_complaint(name: str) -> Iterator[Complaint]:
     if name not in TIME_MODES:
-        yield Fault("backend", f"unknown backend {name!r}", ", ".join(TIME_MODES))
+        yield Complaint("backend", f"unknown backend {name!r}", ", ".join(TIME_MODES))

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import click
 
-from pathwarp.base.complaints import Exit, Faults
+from pathwarp.base.complaints import Complaints, Exit
 
 # A task that takes longer than this is worth a line.
 PATIENCE_S = 1.0
@@ -51,7 +51,7 @@ class Watcher:
 
 
 def run(command: Sequence[str], folder: Path, environment: Mapping[str, str], log: Path) -> None:
-    """Run `ansible playbook` in `folder`; Faults (a build failed) with the task and its message when it fails.
+    """Run `ansible playbook` in `folder`; Complaints (a build failed) with the task and its message when it fails.
 
     Interrupted, it ends all that it started before it passes the interrupt on.
     """
@@ -95,23 +95,23 @@ def _chunks(source: int, watcher: Watcher) -> Iterator[bytes]:
         yield chunk
 
 
-def _explain(failure: tuple[str, dict] | None, status: int, command: Sequence[str], log: Path) -> Faults:
+def _explain(failure: tuple[str, dict] | None, status: int, command: Sequence[str], log: Path) -> Complaints:
     log_name = "/".join(log.parts[-3:])
     if failure is None:
         ended = f"ended with exit status {status}" if status > 0 else f"was ended by signal {-status}"
         lines = log.read_text(errors="replace").splitlines()[-LAST_LINES:]
         what = "\n".join([f"Ansible {ended}; its last lines:", *(f"    {line}" for line in lines)])
-        return Faults.one("preparation", what, hint=f"the command was: {shlex.join(command)}", code=Exit.FAILED)
+        return Complaints.one("preparation", what, hint=f"the command was: {shlex.join(command)}", code=Exit.FAILED)
     task, result = failure
     if "cmd" not in result:
         # A playbook's own words (the module `fail`) say all there is; other modules' are for those who read the log.
         hint = "" if result.keys() <= {"changed", "msg"} else f"all of Ansible's output is in {log_name}"
-        return Faults.one("preparation", str(result.get("msg", task)), hint=hint, code=Exit.FAILED)
+        return Complaints.one("preparation", str(result.get("msg", task)), hint=hint, code=Exit.FAILED)
     said = str(result.get("stderr") or result.get("stdout") or result.get("msg")).strip().splitlines()
     ran = result["cmd"] if isinstance(result["cmd"], str) else shlex.join(map(str, result["cmd"]))
     what = "\n".join([f"failed: {task}", *(f"    {line}" for line in said[-MOST_LINES:])])
     hint = f"the command was: {ran}\n    all of Ansible's output is in {log_name}"
-    return Faults.one("preparation", what, hint=hint, code=Exit.FAILED)
+    return Complaints.one("preparation", what, hint=hint, code=Exit.FAILED)
 
 
 def _end(process: subprocess.Popen) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
-from pathwarp.base.complaints import Exit, Faults
+from pathwarp.base.complaints import Complaints, Exit
 from pathwarp.base.plainfile import read_plain
 from pathwarp.prepare.patches import apply_patches, read_series
 from pathwarp.prepare.recipe import KERNELS, KernelBackend, KernelRecipe, read_kernel_recipe
@@ -52,7 +52,7 @@ class Base:
         return self.source / f"{self.recipe.package}.tar.xz"
 
     def series(self, folder: Path) -> list[Path]:
-        """The patches of a folder that are for this backend; Faults as of `read_series`."""
+        """The patches of a folder that are for this backend; Complaints as of `read_series`."""
         return read_series(folder, self.root, self.backend, tuple(self.recipe.backends))
 
     @property
@@ -79,7 +79,7 @@ class Base:
         return f"the source is {version}, the patches were made for {self.recipe.tested}"
 
     def build(self, log: TextIO) -> None:
-        """Make it anew; Faults (a build failed) say which step failed and why."""
+        """Make it anew; Complaints (a build failed) say which step failed and why."""
         inputs = hash_parts(self.parts())
         with work_folder(self.root, f"base-{self.backend}") as work:
             made = work / "base"
@@ -101,10 +101,10 @@ class Base:
 
 
 def find_base(root: Path, backend: str) -> Base:
-    """The base of a backend's kernels; Faults when kernels/base.yaml is wrong or doesn't know the backend."""
+    """The base of a backend's kernels; Complaints when kernels/base.yaml is wrong or doesn't know the backend."""
     recipe = read_kernel_recipe(root)
     if backend not in recipe.backends:
-        raise Faults.one("backend", f"no kernels are built for '{backend[:40]}'", ", ".join(recipe.backends))
+        raise Complaints.one("backend", f"no kernels are built for '{backend[:40]}'", ", ".join(recipe.backends))
     return Base(root, backend, recipe)
 
 
@@ -120,4 +120,4 @@ def read_bytes(path: Path, root: Path) -> bytes:
     except OSError as error:
         where = path.relative_to(root).as_posix()
         hint = f"{KERNELS} or a series names it"
-        raise Faults.one(where, f"cannot be read: {error.strerror}", hint=hint, code=Exit.BAD_INPUT) from None
+        raise Complaints.one(where, f"cannot be read: {error.strerror}", hint=hint, code=Exit.BAD_INPUT) from None

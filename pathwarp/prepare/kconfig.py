@@ -8,7 +8,7 @@ measure something else.
 import re
 from pathlib import Path
 
-from pathwarp.base.complaints import Exit, Fault, Faults
+from pathwarp.base.complaints import Complaint, Complaints, Exit
 
 LINE = re.compile(r"(?:# )?(CONFIG_\w+)(?:=(.+)| is not set)")
 OFF = "n"
@@ -24,8 +24,10 @@ def read_config(path: Path) -> dict[str, tuple[str, int]]:
 
 
 def check_config(final: Path, fragments: list[Path], root: Path) -> None:
-    """Hold the configuration in `final` against `fragments`, of which a later one wins; Faults (a build failed) with
-    every option that is not as they say. `final` is in the folder of the sources, which know what options there are.
+    """Hold the configuration in `final` against `fragments`, of which a later one wins.
+
+    Complaints (a build failed) name every option that is not as they say. `final` is in the folder of the sources,
+    which know what options there are.
     """
     wanted = {}
     for path in fragments:
@@ -36,13 +38,13 @@ def check_config(final: Path, fragments: list[Path], root: Path) -> None:
     if not wrong:
         return
     known = known_options(final.parent)
-    faults = []
+    complaints = []
     for option, (value, where) in wrong.items():
         hint = "what it depends on is off, or something else sets it: see its Kconfig entry"
         if option.removeprefix("CONFIG_") not in known:
             hint = "this source has no such option; has it another name now?"
-        faults.append(Fault(where, f"asks for {option}={value}, but it is {has.get(option, OFF)}", hint=hint))
-    raise Faults(faults, Exit.FAILED)
+        complaints.append(Complaint(where, f"asks for {option}={value}, but it is {has.get(option, OFF)}", hint=hint))
+    raise Complaints(complaints, Exit.FAILED)
 
 
 def known_options(tree: Path) -> set[str]:

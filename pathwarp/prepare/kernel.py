@@ -10,7 +10,7 @@ import shutil
 from pathlib import Path
 from typing import TextIO
 
-from pathwarp.base.complaints import Exit, Faults
+from pathwarp.base.complaints import Complaints, Exit
 from pathwarp.model.schema.variant import ResolvedVariant
 from pathwarp.prepare.base import Base, find_base, read_bytes
 from pathwarp.prepare.kconfig import check_config
@@ -29,7 +29,7 @@ def kernel_dir(root: Path, variant: str, backend: str = "uml") -> Path:
 def patches_of(root: Path, variant: ResolvedVariant, backend: str = "uml") -> list[Path]:
     """All patches of a variant's kernel in order: those of every kernel, then its own, what it extends first.
 
-    Faults for all that is wrong in a series.
+    Complaints for all that is wrong in a series.
     """
     base = find_base(root, backend)
     return [*base.patches, *_own_patches(base, variant)]
@@ -52,23 +52,23 @@ def read_build(root: Path, variant: str, backend: str = "uml") -> dict:
 
 
 def check_binary(root: Path, variant: str, backend: str = "uml") -> None:
-    """Faults (a build failed) when the kernel there is not the one that its record, and so a trial's id, speaks of."""
+    """Complaints (a build failed) when the kernel there is not the one that its record speaks of."""
     binary = kernel_dir(root, variant, backend) / find_base(root, backend).binary
     where, hint = binary.relative_to(root).as_posix(), "remove its folder and run `make kernels`"
     try:
         found = hash_file(binary)
     except OSError as error:
-        raise Faults.one(where, f"cannot be read: {error.strerror}", hint=hint, code=Exit.FAILED) from None
+        raise Complaints.one(where, f"cannot be read: {error.strerror}", hint=hint, code=Exit.FAILED) from None
     if found != read_build(root, variant, backend).get("binary_sha256"):
-        raise Faults.one(where, "is not the file that was built", hint=hint, code=Exit.FAILED)
+        raise Complaints.one(where, "is not the file that was built", hint=hint, code=Exit.FAILED)
 
 
 def build_kernel(root: Path, variant: ResolvedVariant, backend: str, log: TextIO) -> None:
-    """Make a variant's kernel from the base, which must be current; Faults (a build failed) say what went wrong."""
+    """Make a variant's kernel from the base, which must be current; Complaints (a build failed) say what went wrong."""
     base = find_base(root, backend)
     if not base.is_current():
         where = base.folder.relative_to(root).as_posix()
-        raise Faults.one(where, "is missing or out of date", hint="build the base kernel first", code=Exit.FAILED)
+        raise Complaints.one(where, "is missing or out of date", hint="build the base kernel first", code=Exit.FAILED)
     source = read_stamp(base.folder / "base.json")["source"]
     inputs = _hash(base, variant)
     with work_folder(root, f"kernel-{variant.name}") as work:

@@ -10,7 +10,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from pathwarp.base.complaints import Exit, Fault, Faults
+from pathwarp.base.complaints import Complaint, Complaints, Exit
 from pathwarp.prepare.recipe import LAB, LabRecipe, read_lab_recipe
 from pathwarp.prepare.stamp import hash_parts, publish, read_stamp, write_stamp
 
@@ -40,13 +40,13 @@ def is_current(root: Path) -> bool:
 
 
 def check_lab(root: Path) -> None:
-    """Faults (a build failed) for each program that trials need and the lab root lacks."""
+    """Complaints (a build failed) for each program that trials need and the lab root lacks."""
     _check(lab_root(root), read_lab_recipe(root))
 
 
 def finish(root: Path, made: Path) -> None:
     """Take the unpacked root file system in `made/root` for the new lab root: what is the host's in it goes, the
-    mount points come, and it is checked and put into its place. Faults (a build failed) when a program is missing.
+    mount points come, and it is checked and put into its place. Complaints (a build failed) when a program is missing.
     """
     recipe = read_lab_recipe(root)
     new = made / "root"
@@ -85,7 +85,7 @@ def _check(lab: Path, recipe: LabRecipe) -> None:
     missing = _missing(lab, recipe)
     if missing:
         hint = f"which Debian package has it? {LAB} lists those to install; `make lab` builds the lab root anew"
-        raise Faults((Fault("lab root", f"{path} is missing", hint=hint) for path in missing), Exit.FAILED)
+        raise Complaints((Complaint("lab root", f"{path} is missing", hint=hint) for path in missing), Exit.FAILED)
 
 
 def _packages(lab: Path) -> dict[str, str]:

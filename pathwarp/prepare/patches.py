@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 from typing import TextIO
 
-from pathwarp.base.complaints import Exit, Fault, Faults
+from pathwarp.base.complaints import Complaint, Complaints, Exit
 from pathwarp.base.plainfile import read_plain
 
 SERIES = "series"
@@ -20,7 +20,7 @@ ENTRY = re.compile(r"(?P<name>[\w.+-]+\.patch)(\s+#\s*(?P<only>\S+))?", re.ASCII
 def read_series(folder: Path, root: Path, backend: str, backends: tuple[str, ...]) -> list[Path]:
     """The patches that `folder/series` lists for a backend, in order; none when there is no such file.
 
-    A line is a file name, or a comment. A name with `# BACKEND` behind it is for that backend only. Faults for each
+    A line is a file name, or a comment. A name with `# BACKEND` behind it is for that backend only. Complaints for each
     line that is neither, and for each patch that is missing.
     """
     series = folder / SERIES
@@ -29,8 +29,8 @@ def read_series(folder: Path, root: Path, backend: str, backends: tuple[str, ...
     except FileNotFoundError:
         return []
     except (OSError, UnicodeDecodeError) as error:
-        raise Faults.one(series.relative_to(root).as_posix(), f"cannot be read: {error}") from None
-    faults, patches = [], []
+        raise Complaints.one(series.relative_to(root).as_posix(), f"cannot be read: {error}") from None
+    complaints, patches = [], []
     for number, line in enumerate(map(str.strip, lines), 1):
         if not line or line.startswith("#"):
             continue
@@ -38,13 +38,15 @@ def read_series(folder: Path, root: Path, backend: str, backends: tuple[str, ...
         entry = ENTRY.fullmatch(line)
         if entry is None or entry["only"] not in (None, *backends):
             valid = f"NAME.patch, or NAME.patch # BACKEND, a backend being one of {', '.join(backends)}"
-            faults.append(Fault(where, f"{line[:80]!r} names no patch", valid))
+            complaints.append(Complaint(where, f"{line[:80]!r} names no patch", valid))
         elif not (folder / entry["name"]).is_file():
-            faults.append(Fault(where, f"there is no file {entry['name']}", hint="add it, or take this line out"))
+            complaints.append(
+                Complaint(where, f"there is no file {entry['name']}", hint="add it, or take this line out")
+            )
         elif entry["only"] in (None, backend):
             patches.append(folder / entry["name"])
-    if faults:
-        raise Faults(faults)
+    if complaints:
+        raise Complaints(complaints)
     return patches
 
 
@@ -85,7 +87,7 @@ def refusals(output: str) -> list[str]:
 
 
 def apply_patches(patches: list[Path], tree: Path, root: Path, source: str, log: TextIO) -> None:
-    """Put patches on `tree` in order; Faults (a build failed) with file and hunks of the first one that does not apply.
+    """Put patches on `tree` in order; Complaints (a build failed) with file and hunks of the first that does not apply.
 
     `source` is said in the message: which source this is.
     """
@@ -93,4 +95,4 @@ def apply_patches(patches: list[Path], tree: Path, root: Path, source: str, log:
         refused = apply_patch(patch, tree, log)
         if refused:
             where = patch.relative_to(root).as_posix()
-            raise Faults((Fault(where, f"{what} ({source})") for what in refused), Exit.FAILED)
+            raise Complaints((Complaint(where, f"{what} ({source})") for what in refused), Exit.FAILED)

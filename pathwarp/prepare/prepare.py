@@ -15,7 +15,7 @@ from pathlib import Path
 
 import click
 
-from pathwarp.base.complaints import Exit, Fault, Faults, gather
+from pathwarp.base.complaints import Complaint, Complaints, Exit, gather
 from pathwarp.model.schema.variant import ResolvedVariant
 from pathwarp.prepare import box, kernel, lab
 
@@ -27,18 +27,18 @@ MACHINE_PROGRAMS = ("libvirtd", "qemu-system-x86_64", "ssh", "vagrant", "virsh")
 def ensure(root: Path, variants: Sequence[ResolvedVariant], backend: str = "uml") -> None:
     """Prepare the lab root, the variants' kernels and what their guests run on.
 
-    Faults for wrong recipes and series, or for a failed build.
+    Complaints for wrong recipes and series, or for a failed build.
     """
     _prepare(root, variants, backend, with_lab=True)
 
 
 def prepare_kernels(root: Path, variants: Sequence[ResolvedVariant], backend: str = "uml") -> None:
-    """Prepare the variants' kernels alone; Faults as of `ensure`."""
+    """Prepare the variants' kernels alone; Complaints as of `ensure`."""
     _prepare(root, variants, backend, with_lab=False)
 
 
 def prepare_lab(root: Path) -> None:
-    """Prepare the lab root alone; Faults as of `ensure`."""
+    """Prepare the lab root alone; Complaints as of `ensure`."""
     _prepare(root, (), "uml", with_lab=True)
 
 
@@ -59,8 +59,8 @@ def _prepare(root: Path, variants: Sequence[ResolvedVariant], backend: str, with
 def _stale(root: Path, variants: Sequence[ResolvedVariant], backend: str, with_lab: bool) -> list[str]:
     """The playbooks' tags of what is missing or out of date."""
     stale: dict[str, None] = {}
-    faults: list[Fault] = []
-    with gather(faults):
+    complaints: list[Complaint] = []
+    with gather(complaints):
         if with_lab and not lab.is_current(root):
             stale["lab"] = None
         if with_lab and backend == "vm":
@@ -69,11 +69,11 @@ def _stale(root: Path, variants: Sequence[ResolvedVariant], backend: str, with_l
             if "lab" in stale or not box.is_current(root):
                 stale["box"] = None
     for variant in variants:
-        with gather(faults):
+        with gather(complaints):
             if not kernel.is_current(root, variant, backend):
                 stale["kernels"] = None
-    if faults:
-        raise Faults(faults)
+    if complaints:
+        raise Complaints(complaints)
     return list(stale)
 
 
@@ -90,7 +90,7 @@ def _lock(root: Path) -> Iterator[None]:
         build.mkdir(exist_ok=True)
         stream = (build / "lock").open("w")
     except OSError as error:
-        raise Faults.one("build", f"cannot be written: {error.strerror}", code=Exit.FAILED) from None
+        raise Complaints.one("build", f"cannot be written: {error.strerror}", code=Exit.FAILED) from None
     with stream:
         try:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)

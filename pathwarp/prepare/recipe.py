@@ -50,10 +50,10 @@ class LabRecipe(Part):
 
 
 def read_kernel_recipe(root: Path) -> KernelRecipe:
-    """Faults for all that is wrong with the file."""
+    """Complaints for all that is wrong with the file."""
     return read_model(KernelRecipe, read(root / KERNELS, root))
 
 
 def read_lab_recipe(root: Path) -> LabRecipe:
-    """Faults for all that is wrong with the file."""
+    """Complaints for all that is wrong with the file."""
     return read_model(LabRecipe, read(root / LAB, root))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The steps of a preparation that the playbooks call: `python -m pathwarp.prepare.steps base uml`.
 
-Each prints `built`, or `is up to date` when there was nothing to do, and its faults on standard error.
+Each prints `built`, or `is up to date` when there was nothing to do, and its complaints on standard error.
 """
 
 import sys
@@ -12,7 +12,7 @@ from typing import TextIO
 
 import click
 
-from pathwarp.base.complaints import Exit, Faults
+from pathwarp.base.complaints import Complaints, Exit
 from pathwarp.model.catalogue import Catalogue
 from pathwarp.model.load import load_variant
 from pathwarp.prepare import box, lab
@@ -90,9 +90,9 @@ def main() -> int:
     """Run a step and return its exit status."""
     try:
         steps.main(standalone_mode=False)
-    except Faults as faults:
-        click.echo(str(faults), err=True)
-        return faults.code
+    except Complaints as complaints:
+        click.echo(str(complaints), err=True)
+        return complaints.code
     except click.ClickException as error:
         error.show()
         return Exit.BAD_INPUT

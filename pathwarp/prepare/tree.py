@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TextIO
 
-from pathwarp.base.complaints import Exit, Faults
+from pathwarp.base.complaints import Complaints, Exit
 from pathwarp.prepare.kconfig import check_config
 from pathwarp.prepare.recipe import KernelBackend
 
@@ -92,7 +92,7 @@ class Tree:
         ).stdout.strip()
 
     def _run(self, command: Sequence[str], local_version: str = "") -> None:
-        """Run a command in the tree, or its parent before there is one; Faults (a build failed) with its last lines."""
+        """Run a command in the tree, or its parent before there is one; Complaints (a build failed) when it fails."""
         folder = self.folder if self.folder.is_dir() else self.folder.parent
         self.log.write(f"+ {' '.join(command)}\n")
         self.log.flush()
@@ -111,7 +111,7 @@ class Tree:
             lines = log.read_bytes()[start:].decode(errors="replace").splitlines()[-LAST_LINES:]
             what = "\n".join([f"failed with exit status {status}; its last lines:", *(f"    {line}" for line in lines)])
             hint = f"all of it is in {log.relative_to(self.root).as_posix()}"
-            raise Faults.one(" ".join(command), what, hint=hint, code=Exit.FAILED)
+            raise Complaints.one(" ".join(command), what, hint=hint, code=Exit.FAILED)
 
 
 def fragments(root: Path, backend: KernelBackend) -> list[Path]:

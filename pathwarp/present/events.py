@@ -20,7 +20,7 @@ AROUND_NS = 400 * NS_PER_MS
 
 
 def recovery(trial: TrialResult) -> Recovery | None:
-    """Read a sealed trial's captures; None where the failure met no burst. Raises Faults for unusable captures."""
+    """Read a sealed trial's captures; None where the failure met no burst. Raises Complaints for unusable captures."""
     affected = trial.metrics.get("affected_burst")
     if affected is None or trial.folder is None:
         return None

@@ -14,7 +14,7 @@ from pathwarp.results.reading import BURST_METRICS, TrialResult, by_group, by_he
 def draw_figures(scenario: Scenario, results: Sequence[TrialResult], out_dir: Path) -> list[Path]:
     """Draw what docs/figures.md describes, each as SVG and PNG, and return the files.
 
-    Raises Faults where a trial's captures are unusable or a file cannot be written.
+    Raises Complaints where a trial's captures are unusable or a file cannot be written.
     """
     written = []
     for traffic, trials in by_group(results).items():

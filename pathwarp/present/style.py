@@ -8,7 +8,7 @@ from pathlib import Path
 from textwrap import shorten
 from typing import Any
 
-from pathwarp.base.complaints import Exit, Faults
+from pathwarp.base.complaints import Complaints, Exit
 
 # M. Okabe and K. Ito's colours, which people with any kind of colour blindness tell apart. Variants that are compared
 # most often also differ in lightness, so that they do in a grey print.
@@ -78,7 +78,7 @@ def canvas(width_in: float, height_in: float) -> Iterator[Any]:
 
 
 def save(figure: Any, out_dir: Path, name: str) -> list[Path]:
-    """Write NAME.svg and NAME.png into `out_dir`, which is made; return their paths. Raises Faults where it cannot."""
+    """Write NAME.svg and NAME.png into `out_dir`, which is made; return the paths. Raises Complaints where it can't."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     FigureCanvasAgg(figure)
@@ -93,7 +93,7 @@ def save(figure: Any, out_dir: Path, name: str) -> list[Path]:
             out_dir.mkdir(parents=True, exist_ok=True)
             path.write_bytes(drawn.getvalue())
         except OSError as error:
-            raise Faults.one(str(path), f"cannot be written: {error.strerror}", code=Exit.FAILED) from None
+            raise Complaints.one(str(path), f"cannot be written: {error.strerror}", code=Exit.FAILED) from None
         paths.append(path)
     return paths
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pathwarp.base.complaints import Exit, Fault, Faults
+from pathwarp.base.complaints import Complaint, Complaints, Exit
 from pathwarp.base.jsonfile import read_mapping
 from pathwarp.model.catalogue import suggest
 from pathwarp.prepare.stamp import hash_file
@@ -32,7 +32,7 @@ class Checked:
 def check_results(results: Path, scenario: str = "") -> Iterator[Checked]:
     """Check all sealed folders, or those of one scenario with whatever settings, in the order of their names.
 
-    Raises Faults for a scenario that has none.
+    Raises Complaints for a scenario that has none.
     """
     scenarios = [path.name for path in results.glob("[!.]*") if path.is_dir()]
     chosen = sorted(name for name in scenarios if not scenario or name.split("+")[0] == scenario)
@@ -40,7 +40,7 @@ def check_results(results: Path, scenario: str = "") -> Iterator[Checked]:
     if scenario and not folders:
         names = sorted({name.split("+")[0] for name in scenarios})
         hint = suggest(scenario, names) or "`make scenario=…` makes results"
-        raise Faults.one("scenario", f"no sealed trials of {scenario[:40]!r}", ", ".join(names), hint)
+        raise Complaints.one("scenario", f"no sealed trials of {scenario[:40]!r}", ", ".join(names), hint)
     # Threads do: hashing a file lets the others run.
     pool = ThreadPoolExecutor(len(os.sched_getaffinity(0)))
     try:
@@ -87,20 +87,22 @@ def _problem(files: dict[str, Path], name: str, digest: str | None) -> str:
 
 
 def require_undamaged(folder: Path, record: dict[str, Any], names: Collection[str] = ()) -> None:
-    """Raise Faults when a sealed folder's manifest `record`, or a file that is named, is not as it was sealed.
+    """Raise Complaints when a sealed folder's manifest `record`, or a file that is named, is not as it was sealed.
 
     Without names all files count. What an older manifest has no hash of is not looked at.
     """
     if not isinstance(record.get("files"), dict):
-        raise Faults.one(str(folder / MANIFEST), "is not that of a sealed trial", hint=_AGAIN, code=Exit.FAILED)
+        raise Complaints.one(str(folder / MANIFEST), "is not that of a sealed trial", hint=_AGAIN, code=Exit.FAILED)
     known = {**_hashes(record, "files"), **_hashes(record, "measured")}
     hashes = {name: digest for name, digest in known.items() if not names or name in names}
     files = {name: folder / name for name in hashes if (folder / name).is_file()}
     problems = [(MANIFEST, "damaged")] if record.get("manifest_sha256", own_hash(record)) != own_hash(record) else []
     problems += [(name, problem) for name, digest in hashes.items() if (problem := _problem(files, name, digest))]
     if problems:
-        faults = (Fault(str(folder / name), f"{what} since it was sealed", hint=_AGAIN) for name, what in problems)
-        raise Faults(faults, Exit.FAILED)
+        complaints = (
+            Complaint(str(folder / name), f"{what} since it was sealed", hint=_AGAIN) for name, what in problems
+        )
+        raise Complaints(complaints, Exit.FAILED)
 
 
 def _hashes(record: dict[str, Any], key: str) -> dict[str, Any]:

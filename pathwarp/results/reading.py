@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pathwarp.base.complaints import Fault, Faults, gather
+from pathwarp.base.complaints import Complaint, Complaints, gather
 from pathwarp.base.jsonfile import read_mapping
 from pathwarp.results.integrity import require_undamaged
 
@@ -85,9 +85,9 @@ def load_results(
     """Read the sealed trials of these names, ordered by traffic, variant, seed; without `seeds` all that are there.
 
     A trial that was never run is left out: the table counts what is there. A folder that is not sealed or not measured
-    is a fault, and so are results that hold nothing of what is asked for. Raises Faults.
+    is a complaint, and so are results that hold nothing of what is asked for. Raises Complaints.
     """
-    found: list[Fault] = []
+    found: list[Complaint] = []
     results: list[TrialResult] = []
     for traffic in traffics:
         for variant in variants:
@@ -102,9 +102,9 @@ def load_results(
     if not results and not found:
         asked = f"{scenario}: {', '.join(variants)} under {', '.join(traffics)}"
         hint = f"run them first: make scenario={scenario} variant={','.join(variants)} traffic={','.join(traffics)}"
-        found.append(Fault(str(results_dir), f"no sealed trials of {asked}", hint=hint))
+        found.append(Complaint(str(results_dir), f"no sealed trials of {asked}", hint=hint))
     if found:
-        raise Faults(found)
+        raise Complaints(found)
     return results
 
 
@@ -123,16 +123,16 @@ def _folders(parent: Path, seeds: Sequence[int] | None) -> list[tuple[int, Path]
     return [(seed, present[seed]) for seed in (sorted(present) if seeds is None else seeds) if seed in present]
 
 
-def _parse(path: Path, found: list[Fault]) -> dict[str, Any] | None:
-    """The JSON object in a file of a run folder; None, and a fault, where there is none."""
+def _parse(path: Path, found: list[Complaint]) -> dict[str, Any] | None:
+    """The JSON object in a file of a run folder; None, and a complaint, where there is none."""
     try:
         return read_mapping(path)
     except FileNotFoundError:
-        found.append(Fault(str(path.parent), f"is not a sealed run folder: {path.name} is missing", hint=_AGAIN))
+        found.append(Complaint(str(path.parent), f"is not a sealed run folder: {path.name} is missing", hint=_AGAIN))
     except OSError as error:
-        found.append(Fault(str(path), f"cannot be read: {error.strerror}", hint=_AGAIN))
+        found.append(Complaint(str(path), f"cannot be read: {error.strerror}", hint=_AGAIN))
     except ValueError as error:
-        found.append(Fault(str(path), str(error), hint=_AGAIN))
+        found.append(Complaint(str(path), str(error), hint=_AGAIN))
     return None
 
 

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from pathwarp.base.complaints import Faults
+from pathwarp.base.complaints import Complaints
 from pathwarp.base.jsonfile import read_mapping
 from pathwarp.base.oserrors import advice
 
@@ -44,7 +44,7 @@ def sealed_id(folder: Path) -> str | None:
 
 
 def check_writable(results: Path, room_bytes: int) -> None:
-    """Make sure that results can be written, before anything is started; Faults when not."""
+    """Make sure that results can be written, before anything is started; Complaints when not."""
     try:
         (results / _IN_PROGRESS).mkdir(parents=True, exist_ok=True)
         # Another run may sweep it away, which is as good.
@@ -52,7 +52,7 @@ def check_writable(results: Path, room_bytes: int) -> None:
             os.rmdir(tempfile.mkdtemp(prefix="probe-", dir=results / _IN_PROGRESS))
         require_room(results, room_bytes)
     except OSError as error:
-        raise Faults.one(str(results), f"can't be written: {error.strerror}", hint=advice(error)) from None
+        raise Complaints.one(str(results), f"can't be written: {error.strerror}", hint=advice(error)) from None
 
 
 def require_room(results: Path, room_bytes: int) -> None:

@@ -12,7 +12,7 @@ from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any
 
-from pathwarp.base.complaints import Exit, Fault, Faults, gather
+from pathwarp.base.complaints import Complaint, Complaints, Exit, gather
 from pathwarp.plan.trial import Trial
 from pathwarp.prepare import kernel, lab, prepare
 from pathwarp.prepare.stamp import hash_parts
@@ -37,7 +37,7 @@ _PATIENCE_S = 20
 def run_trials(root: Path, trials: Sequence[Trial], jobs: int, force: bool = False, retries: int = 0) -> int:
     """Prepare what the trials need and run those that are not sealed yet; how many failed.
 
-    One that fails is run up to `retries` more times. Raises Faults when results can't be written or a build fails;
+    One that fails is run up to `retries` more times. Raises Complaints when results can't be written or a build fails;
     KeyboardInterrupt once all guests are gone.
     """
     work = make_jobs(root, trials, measure_and_seal)
@@ -47,19 +47,19 @@ def run_trials(root: Path, trials: Sequence[Trial], jobs: int, force: bool = Fal
 
 
 def make_jobs(root: Path, trials: Sequence[Trial], finish: Callable[[Job, Path, float], Any]) -> list[Job]:
-    """Prepare what the trials need and return the jobs of running and finishing them; Faults as of `run_trials`."""
+    """Prepare what the trials need and return the jobs of running and finishing them; Complaints as of `run_trials`."""
     results = root / "results"
     backend = trials[0].backend
     runfolder.check_writable(results, BACKENDS[backend](root).settings.room_bytes)
     runfolder.sweep(results)
     variants = {trial.variant.name: trial.variant for trial in trials}
     prepare.ensure(root, list(variants.values()), backend)
-    faults: list[Fault] = []
+    complaints: list[Complaint] = []
     for name in variants:
-        with gather(faults):
+        with gather(complaints):
             kernel.check_binary(root, name, backend)
-    if faults:
-        raise Faults(faults, Exit.FAILED)
+    if complaints:
+        raise Complaints(complaints, Exit.FAILED)
     guest = guest_hash(root, backend)
     return [_job(root, trial, guest, finish) for trial in trials]
 

@@ -13,7 +13,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from pathwarp.base.complaints import Faults
+from pathwarp.base.complaints import Complaints
 from pathwarp.base.jsonfile import read_mapping
 from pathwarp.base.oserrors import describe
 from pathwarp.plan.trial import Trial
@@ -112,7 +112,7 @@ def _reason(error: Exception, folder: Path) -> str:
     match error:
         case GuestFailed():
             return str(error)
-        case Faults():
+        case Complaints():
             return f"the raw files can't be measured: {error}"
         case OSError():
             return describe(error)

@@ -74,7 +74,7 @@ def walk(data: bytes, order: str) -> tuple[list[int], bool]:
 def read(path: Path) -> Capture:
     """Read an Ethernet capture with microsecond or nanosecond times, of either byte order.
 
-    A file that ends inside a packet keeps the whole ones. Raises Faults for a file that is no such capture.
+    A file that ends inside a packet keeps the whole ones. Raises Complaints for a file that is no such capture.
     """
     try:
         data = Path(path).read_bytes()

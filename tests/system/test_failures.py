@@ -95,7 +95,7 @@ def test_a_guest_that_fails_does_not_stop_the_others(project):
         (("--scenario", "silent", "--runs", "0", "--seed", "x", "--jobs", "99"), ["runs", "seed", "jobs"]),
     ],
 )
-def test_bad_input_is_refused_with_all_its_faults(project, arguments, words):
+def test_bad_input_is_refused_with_all_its_complaints(project, arguments, words):
     status, output, errors = project.call("run", *arguments)
     assert status == 2
     assert output == ""
@@ -104,7 +104,7 @@ def test_bad_input_is_refused_with_all_its_faults(project, arguments, words):
     assert not (project.root / "results").exists()
 
 
-def test_results_that_cannot_be_written_are_a_fault(project):
+def test_results_that_cannot_be_written_are_a_complaint(project):
     (project.root / "results").write_text("in the way")
     status, _, errors = project.call(*RUN)
     assert status == 2

@@ -5,7 +5,7 @@ import pytest
 from golden_project import copy_project
 from trial_writer import TrialWriter
 
-from pathwarp.base.complaints import Faults
+from pathwarp.base.complaints import Complaints
 from pathwarp.compare.agree.report import machines, render
 from pathwarp.compare.agree.timers import timers
 from pathwarp.compare.agree.ways import WAYS, plan
@@ -73,5 +73,5 @@ def test_each_way_has_its_own_folder(project):
 
 
 def test_time_can_not_be_asked_for(project):
-    with pytest.raises(Faults, match="time: is what this compares"):
+    with pytest.raises(Complaints, match="time: is what this compares"):
         plan(Request(project, "cut", runs=1, settings=(Setting("time", "real"),)))

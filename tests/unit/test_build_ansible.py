@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pathwarp.base.complaints import Exit, Faults
+from pathwarp.base.complaints import Complaints, Exit
 from pathwarp.prepare import ansible
 
 ROOT = Path(__file__).parents[2]
@@ -28,7 +28,7 @@ def play(tmp_path, *lines, status=0, before=""):
 
 
 def failure(tmp_path, *lines):
-    with pytest.raises(Faults) as caught:
+    with pytest.raises(Complaints) as caught:
         play(tmp_path, *lines, status=2)
     assert caught.value.code == Exit.FAILED
     return str(caught.value)

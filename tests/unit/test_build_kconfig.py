@@ -3,7 +3,7 @@
 
 import pytest
 
-from pathwarp.base.complaints import Exit, Faults
+from pathwarp.base.complaints import Complaints, Exit
 from pathwarp.prepare.kconfig import check_config, known_options, read_config
 
 FINAL = 'CONFIG_A=y\n# CONFIG_B is not set\nCONFIG_HZ=1000\nCONFIG_CON_CHAN="null"\n'
@@ -46,10 +46,10 @@ def test_a_later_fragment_wins(check):
 
 
 def test_every_option_that_is_missing_is_named(check):
-    with pytest.raises(Faults) as caught:
+    with pytest.raises(Complaints) as caught:
         check("CONFIG_A=y\nCONFIG_HZ=100\n", "CONFIG_MPTCP=y\nCONFIG_A=n\nCONFIG_NONE=y\n")
     assert caught.value.code == Exit.FAILED
-    first, second, third, fourth = map(str, caught.value.faults)
+    first, second, third, fourth = map(str, caught.value.complaints)
     assert first.startswith("1.config:2: asks for CONFIG_A=n, but it is y")
     assert second.startswith("0.config:2: asks for CONFIG_HZ=100, but it is 1000")
     assert third.startswith("1.config:1: asks for CONFIG_MPTCP=y, but it is n")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from kernel_project import make_project, write_patch
 
-from pathwarp.base.complaints import Exit, Faults
+from pathwarp.base.complaints import Complaints, Exit
 from pathwarp.model.catalogue import Catalogue
 from pathwarp.model.load import load_variant
 from pathwarp.prepare.base import find_base
@@ -150,7 +150,7 @@ def test_a_variant_does_not_change_the_base(project):
 
 def test_a_patch_that_does_not_apply_names_file_hunk_and_versions(project):
     write_patch(project / "kernels" / "variants" / "better" / "0001-better.patch", 27, context="other")
-    with pytest.raises(Faults) as caught:
+    with pytest.raises(Complaints) as caught:
         build(project)
     assert caught.value.code == Exit.FAILED
     assert str(caught.value) == (
@@ -162,7 +162,7 @@ def test_a_patch_that_does_not_apply_names_file_hunk_and_versions(project):
 
 def test_code_that_does_not_compile_is_shown(project):
     replace(project / "kernels" / "variants" / "better" / "0001-better.patch", "of 0001", "is BROKEN, 0001")
-    with pytest.raises(Faults) as caught:
+    with pytest.raises(Complaints) as caught:
         build(project)
     assert caught.value.code == Exit.FAILED
     command, *lines = str(caught.value).splitlines()
@@ -174,7 +174,7 @@ def test_code_that_does_not_compile_is_shown(project):
 
 def test_an_option_that_gets_lost_fails_the_base(project):
     replace(project / "kernels" / "config" / "common.config", "CONFIG_A=y", "CONFIG_NEEDS_MORE=y")
-    with pytest.raises(Faults, match=r"kernels/config/common.config:1: asks for CONFIG_NEEDS_MORE=y, but it is n"):
+    with pytest.raises(Complaints, match=r"kernels/config/common.config:1: asks for CONFIG_NEEDS_MORE=y, but it is n"):
         build(project)
     assert not find_base(project, "uml").is_current()
     assert_nothing_is_left(project)
@@ -183,16 +183,19 @@ def test_an_option_that_gets_lost_fails_the_base(project):
 def test_a_kernel_is_not_made_from_a_stale_base(project):
     build(project, "plain")
     replace(project / "kernels" / "patches" / "0001-all.patch", "of 0001", "of number 1")
-    with pytest.raises(Faults, match=r"build/base/uml: is missing or out of date"), (project / "log").open("w") as log:
+    with (
+        pytest.raises(Complaints, match=r"build/base/uml: is missing or out of date"),
+        (project / "log").open("w") as log,
+    ):
         build_kernel(project, variant(project, "better"), "uml", log)
 
 
 def test_an_unknown_backend_and_missing_files_are_bad_input(project):
-    with pytest.raises(Faults, match="no kernels are built for 'xen'") as caught:
+    with pytest.raises(Complaints, match="no kernels are built for 'xen'") as caught:
         is_current(project, variant(project, "better"), "xen")
     assert caught.value.code == Exit.BAD_INPUT
     (project / "kernels" / "config" / "uml.config").unlink()
-    with pytest.raises(Faults, match=r"kernels/config/uml.config: cannot be read") as caught:
+    with pytest.raises(Complaints, match=r"kernels/config/uml.config: cannot be read") as caught:
         is_current(project, variant(project, "better"))
     assert caught.value.code == Exit.BAD_INPUT
 

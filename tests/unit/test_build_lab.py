@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pathwarp.base.complaints import Exit, Faults
+from pathwarp.base.complaints import Complaints, Exit
 from pathwarp.prepare.lab import check_lab, finish, is_current, lab_inputs_hash, lab_root, read_lab
 from pathwarp.prepare.recipe import read_lab_recipe
 
@@ -76,10 +76,10 @@ def test_each_missing_program_is_named_and_nothing_put_in_place(project):
     made = make_root(project)
     (made / "root" / "usr" / "bin" / "ITGSend").unlink()
     (made / "root" / "usr" / "bin" / "python3").unlink()
-    with pytest.raises(Faults) as caught:
+    with pytest.raises(Complaints) as caught:
         finish(project, made)
     assert caught.value.code == Exit.FAILED
-    assert [fault.what for fault in caught.value.faults] == [
+    assert [complaint.what for complaint in caught.value.complaints] == [
         "/usr/bin/ITGSend is missing",
         "/usr/bin/python3 is missing",
     ]
@@ -91,7 +91,7 @@ def test_a_lab_root_that_lost_a_program_is_not_current(project):
     finish(project, make_root(project))
     (lab_root(project) / "usr" / "bin" / "ITGSend").unlink()
     assert not is_current(project)
-    with pytest.raises(Faults, match="lab root: /usr/bin/ITGSend is missing"):
+    with pytest.raises(Complaints, match="lab root: /usr/bin/ITGSend is missing"):
         check_lab(project)
 
 
@@ -115,10 +115,14 @@ def test_a_bad_recipe_is_bad_input(project):
     (project / "vms" / "lab.yaml").write_text(
         RECIPE.replace("suite: bookworm", "suit: bookworm").replace("/proc", "proc")
     )
-    with pytest.raises(Faults) as caught:
+    with pytest.raises(Complaints) as caught:
         is_current(project)
     assert caught.value.code == Exit.BAD_INPUT
-    assert {fault.where.rpartition(" ")[2] for fault in caught.value.faults} == {"suit", "suite", "folders.1"}
+    assert {complaint.where.rpartition(" ")[2] for complaint in caught.value.complaints} == {
+        "suit",
+        "suite",
+        "folders.1",
+    }
 
 
 def test_the_projects_own_recipe_asks_for_what_the_guest_runs():

@@ -6,7 +6,7 @@ import io
 import pytest
 from kernel_project import MAIN, write_patch
 
-from pathwarp.base.complaints import Exit, Faults
+from pathwarp.base.complaints import Complaints, Exit
 from pathwarp.prepare.patches import apply_patches, read_series, refusals
 
 BACKENDS = ("uml", "vm")
@@ -52,12 +52,12 @@ def names(tmp_path, backend):
     return [path.name for path in read_series(tmp_path, tmp_path, backend, BACKENDS)]
 
 
-def faults_of(tmp_path, text, *patches):
+def complaints_of(tmp_path, text, *patches):
     write_series(tmp_path, text, *patches)
-    with pytest.raises(Faults) as caught:
+    with pytest.raises(Complaints) as caught:
         names(tmp_path, "uml")
     assert caught.value.code == Exit.BAD_INPUT
-    return [str(fault) for fault in caught.value.faults]
+    return [str(complaint) for complaint in caught.value.complaints]
 
 
 def test_order_comments_and_backends(tmp_path):
@@ -71,10 +71,10 @@ def test_no_series_is_an_empty_one(tmp_path):
     assert names(tmp_path, "uml") == []
 
 
-def test_all_faults_of_a_series_at_once(tmp_path):
+def test_all_complaints_of_a_series_at_once(tmp_path):
     text = "a.patch\n../b.patch\nc.patch\nd.txt\na.patch # xen\na.patch # uml vm\n"
-    found = faults_of(tmp_path, text, "a.patch", "d.txt")
-    assert [fault.split(":")[1] for fault in found] == ["2", "3", "4", "5", "6"]
+    found = complaints_of(tmp_path, text, "a.patch", "d.txt")
+    assert [complaint.split(":")[1] for complaint in found] == ["2", "3", "4", "5", "6"]
     assert "'../b.patch' names no patch" in found[0]
     assert "there is no file c.patch" in found[1]
     assert "one of uml, vm" in found[3]
@@ -82,7 +82,7 @@ def test_all_faults_of_a_series_at_once(tmp_path):
 
 def test_a_series_that_is_no_text(tmp_path):
     (tmp_path / "series").write_bytes(b"\xff\xfe")
-    with pytest.raises(Faults, match="series: cannot be read"):
+    with pytest.raises(Complaints, match="series: cannot be read"):
         names(tmp_path, "uml")
 
 
@@ -122,7 +122,7 @@ def test_a_patch_that_does_not_apply_fails_the_build(tmp_path, tree, content, me
     else:
         patch.write_text(content)
     log = io.StringIO()
-    with pytest.raises(Faults) as caught:
+    with pytest.raises(Complaints) as caught:
         apply_patches([patch], tree, tmp_path, "0.1.7", log)
     assert caught.value.code == Exit.FAILED
     assert str(caught.value).startswith("kernels/0001-x.patch: ")
@@ -133,5 +133,5 @@ def test_a_patch_that_does_not_apply_fails_the_build(tmp_path, tree, content, me
 def test_a_patch_that_is_on_already_is_refused(tmp_path, tree):
     write_patch(tmp_path / "a.patch", 4)
     apply_patches([tmp_path / "a.patch"], tree, tmp_path, "", io.StringIO())
-    with pytest.raises(Faults, match=r"hunk 1 does not apply to main\.c"):
+    with pytest.raises(Complaints, match=r"hunk 1 does not apply to main\.c"):
         apply_patches([tmp_path / "a.patch"], tree, tmp_path, "", io.StringIO())

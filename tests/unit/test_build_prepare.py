@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from kernel_project import make_project
 
-from pathwarp.base.complaints import Exit, Faults
+from pathwarp.base.complaints import Complaints, Exit
 from pathwarp.model.catalogue import Catalogue
 from pathwarp.model.load import load_variant
 from pathwarp.prepare import kernel, lab, prepare
@@ -50,11 +50,11 @@ def test_what_a_killed_preparation_left_is_cleared_away(project):
     assert not (root / "build" / "work").exists()
 
 
-def test_faults_of_all_inputs_at_once_and_before_anything_is_made(tmp_path):
+def test_complaints_of_all_inputs_at_once_and_before_anything_is_made(tmp_path):
     root = make_project(tmp_path / "project")
     (root / "vms" / "lab.yaml").write_text("suite: bookworm\n")
     (root / "kernels" / "variants" / "plain" / "series").write_text("none.patch\n")
-    with pytest.raises(Faults) as caught:
+    with pytest.raises(Complaints) as caught:
         prepare.ensure(root, variants(root, "plain", "better"))
     assert caught.value.code == Exit.BAD_INPUT
     assert "vms/lab.yaml" in str(caught.value)
@@ -66,7 +66,7 @@ def test_a_build_folder_that_is_a_file(project):
     root, _ = project
     (root / "build").rename(root / "moved")
     (root / "build").touch()
-    with pytest.raises(Faults, match="build: cannot be written") as caught:
+    with pytest.raises(Complaints, match="build: cannot be written") as caught:
         prepare.prepare_lab(root)
     assert caught.value.code == Exit.FAILED
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pathwarp.base.complaints import Exit, Faults
+from pathwarp.base.complaints import Complaints, Exit
 from pathwarp.cli import main
 from pathwarp.results.integrity import check_folder, check_results
 from pathwarp.results.manifest import file_hashes, one_hash, own_hash
@@ -111,7 +111,7 @@ def test_all_folders_or_those_of_a_scenario_are_checked(tmp_path):
     names = [checked.folder.relative_to(tmp_path).as_posix() for checked in check_results(tmp_path)]
     assert names == [*places, "cutter/plain/pings/seed-001"]
     assert [checked.folder.relative_to(tmp_path).as_posix() for checked in check_results(tmp_path, "cut")] == places
-    with pytest.raises(Faults) as raised:
+    with pytest.raises(Complaints) as raised:
         list(check_results(tmp_path, "cuter"))
     assert "valid: cut, cutter" in str(raised.value)
 

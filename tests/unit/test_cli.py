@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from golden_project import GOLDEN, copy_project
 
-from pathwarp.base.complaints import Exit, Faults
+from pathwarp.base.complaints import Complaints, Exit
 from pathwarp.cli import main
 
-CASES = sorted(path.name for path in (GOLDEN / "faults").iterdir())
+CASES = sorted(path.name for path in (GOLDEN / "complaints").iterdir())
 
 
 @pytest.fixture
@@ -55,12 +55,12 @@ def call(project, *arguments):
 
 @pytest.mark.parametrize("case", CASES)
 def test_bad_input_is_explained_in_full(case, tmp_path, project, capsys):
-    broken = copy_project(tmp_path / "broken", GOLDEN / "faults" / case)
+    broken = copy_project(tmp_path / "broken", GOLDEN / "complaints" / case)
     before = sorted(broken.rglob("*"))
-    arguments = shlex.split((GOLDEN / "faults" / case / "arguments").read_text())
+    arguments = shlex.split((GOLDEN / "complaints" / case / "arguments").read_text())
     assert call(broken, *arguments) == Exit.BAD_INPUT
     printed = capsys.readouterr()
-    assert printed.err == (GOLDEN / "faults" / case / "expected.txt").read_text()
+    assert printed.err == (GOLDEN / "complaints" / case / "expected.txt").read_text()
     assert printed.out == "" or arguments == ["list"]
     assert sorted(broken.rglob("*")) == before
 
@@ -110,7 +110,7 @@ def test_a_failed_trial_is_exit_1_and_the_others_are_shown(project, runner, caps
 
 def test_a_build_that_fails_is_exit_1(project, monkeypatch, capsys):
     def run_trials(root, trials, jobs, force, retries):
-        raise Faults.one("kernels/variants/better/0001.patch", "does not apply", code=Exit.FAILED)
+        raise Complaints.one("kernels/variants/better/0001.patch", "does not apply", code=Exit.FAILED)
 
     monkeypatch.setitem(sys.modules, "pathwarp.run.queue", types.SimpleNamespace(run_trials=run_trials))
     assert call(project, "run", "--scenario", "cut") == Exit.FAILED
@@ -150,7 +150,7 @@ def test_table_shows_what_is_sealed(project, runner, capsys):
 
 
 @pytest.mark.parametrize("arguments", [["bake"], ["run", "--colour", "red"], ["run", "cut"], ["--root"]])
-def test_usage_faults_are_exit_2(project, capsys, arguments):
+def test_usage_complaints_are_exit_2(project, capsys, arguments):
     assert call(project, *arguments) == Exit.BAD_INPUT
     assert "Error: " in capsys.readouterr().err
 

@@ -8,7 +8,7 @@ import shutil
 import pytest
 from golden_project import GOLDEN, copy_project
 
-from pathwarp.base.complaints import Fault, Faults
+from pathwarp.base.complaints import Complaint, Complaints
 from pathwarp.model.overrides import read_settings
 from pathwarp.plan.trial import Request, plan_trials
 
@@ -32,9 +32,9 @@ def shaping():
 
 
 def plan(project, *settings, seed=1, runs=1):
-    faults: list[Fault] = []
-    chosen = read_settings(settings, faults)
-    assert not faults
+    complaints: list[Complaint] = []
+    chosen = read_settings(settings, complaints)
+    assert not complaints
     return plan_trials(Request(project, "cut", ("plain",), settings=chosen, seed=seed, runs=runs))
 
 
@@ -117,9 +117,9 @@ def test_the_end_of_a_trace_is_an_instant(project):
     ],
 )
 def test_instants_that_are_none(project, event, what):
-    with pytest.raises(Faults) as caught:
+    with pytest.raises(Complaints) as caught:
         orders(project, f"[{event}]")
-    assert any(what in fault.what for fault in caught.value.faults), caught.value
+    assert any(what in complaint.what for complaint in caught.value.complaints), caught.value
 
 
 def test_the_files_are_inputs(project):
@@ -140,42 +140,42 @@ def test_the_files_are_inputs(project):
 def test_a_file_outside_is_not_read(project, tmp_path):
     shutil.move(project / "topologies/traces/far.down", tmp_path / "far.down")
     (project / "topologies/traces/far.down").symlink_to(tmp_path / "far.down")
-    with pytest.raises(Faults) as caught:
+    with pytest.raises(Complaints) as caught:
         plan(project, NONE)
-    assert [fault.what for fault in caught.value.faults] == ["leads out of the folder"]
+    assert [complaint.what for complaint in caught.value.complaints] == ["leads out of the folder"]
 
 
 def test_missing_files_are_counted(project):
     shutil.rmtree(project / "topologies/traces/street")
-    with pytest.raises(Faults) as caught:
+    with pytest.raises(Complaints) as caught:
         plan(project, NONE)
-    assert "2 of the 2 traces that two-paths follows are missing: street/01.csv" in caught.value.faults[0].what
+    assert "2 of the 2 traces that two-paths follows are missing: street/01.csv" in caught.value.complaints[0].what
 
 
-def test_a_file_of_another_format_has_not_a_million_faults(project):
+def test_a_file_of_another_format_has_not_a_million_complaints(project):
     (project / "topologies/traces/far.down").write_text("x\n" * 500)
-    with pytest.raises(Faults) as caught:
+    with pytest.raises(Complaints) as caught:
         plan(project, NONE)
-    assert len(caught.value.faults) == 21
-    assert caught.value.faults[-1].what == "has 480 more faults"
+    assert len(caught.value.complaints) == 21
+    assert caught.value.complaints[-1].what == "has 480 more faults"
 
 
 @pytest.mark.parametrize("file", ["../a", "a/../b", "/a", ".a", "a/.b", "a//b", "a/", "", "a b", "a\\b", "a" * 99])
 def test_file_names_that_could_leave_the_folder(project, file):
     path = project / "topologies/two-paths.yaml"
     path.write_text(path.read_text().replace("far.down", f"'{file}'"))
-    with pytest.raises(Faults) as caught:
+    with pytest.raises(Complaints) as caught:
         plan(project, NONE)
-    assert "is not a file below topologies/traces" in caught.value.faults[0].what
+    assert "is not a file below topologies/traces" in caught.value.complaints[0].what
 
 
 @pytest.mark.parametrize(("old", "new"), [("street/NN.csv", "street/01.csv"), (", count: 2", "")])
 def test_number_and_count_go_together(project, old, new):
     path = project / "topologies/two-paths.yaml"
     path.write_text(path.read_text().replace(old, new))
-    with pytest.raises(Faults) as caught:
+    with pytest.raises(Complaints) as caught:
         plan(project, NONE)
-    assert "NN" in caught.value.faults[0].what
+    assert "NN" in caught.value.complaints[0].what
 
 
 def test_tc_lines(shaping, project):

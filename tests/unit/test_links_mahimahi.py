@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pathwarp.base.complaints import Faults
+from pathwarp.base.complaints import Complaints
 from pathwarp.model.links.mahimahi import LONGEST_MS, OPPORTUNITY_BYTES, read_mahimahi
 
 MS = 1_000_000
@@ -70,7 +70,7 @@ def test_as_much_gets_through_as_in_the_file(instants, bin_ms):
     ],
 )
 def test_wrong_files(lines, where, what):
-    with pytest.raises(Faults) as caught:
+    with pytest.raises(Complaints) as caught:
         read_mahimahi(lines, "x.down", 100 * MS, 1000 * MS)
-    (fault,) = caught.value.faults
-    assert (fault.where, fault.what) == (where, what)
+    (complaint,) = caught.value.complaints
+    assert (complaint.where, complaint.what) == (where, what)

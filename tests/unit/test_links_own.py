@@ -3,7 +3,7 @@
 
 import pytest
 
-from pathwarp.base.complaints import Faults
+from pathwarp.base.complaints import Complaints
 from pathwarp.model.links.course import Course, Step
 from pathwarp.model.links.own import HEADER, read_own, write_own
 
@@ -55,14 +55,14 @@ def test_what_is_written_is_read():
     ],
 )
 def test_wrong_lines(line, what):
-    with pytest.raises(Faults) as caught:
+    with pytest.raises(Complaints) as caught:
         read(line)
-    (fault,) = caught.value.faults
-    assert (fault.where, fault.what) == ("x.csv:2", what)
+    (complaint,) = caught.value.complaints
+    assert (complaint.where, complaint.what) == ("x.csv:2", what)
 
 
 def test_empty_files():
     for lines, what in (([], "header is ''"), ([HEADER], "has no lines")):
-        with pytest.raises(Faults) as caught:
+        with pytest.raises(Complaints) as caught:
             read_own(lines, "x.csv")
-        assert what in caught.value.faults[0].what
+        assert what in caught.value.complaints[0].what

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loading data files: what is right is taken, and whatever else there is in a file, nothing but Faults comes out."""
+"""Loading data files: what is right is taken; whatever else there is in a file, nothing but Complaints comes out."""
 
 import shutil
 import subprocess
@@ -12,7 +12,7 @@ from golden_project import DATA_FILES, copy_project
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pathwarp.base.complaints import Fault, Faults
+from pathwarp.base.complaints import Complaint, Complaints
 from pathwarp.base.yamlfile import SIZE_LIMIT_BYTES, parse
 from pathwarp.model.catalogue import KINDS, SCENARIO, TOPOLOGY, VARIANT, WORKLOAD, Catalogue
 from pathwarp.model.load import load_experiment, load_variant, load_variants
@@ -31,16 +31,16 @@ def load(project, **wanted):
     return load_experiment(Catalogue(project), "cut", **wanted)
 
 
-def faults_of(function, *arguments, **named):
-    with pytest.raises(Faults) as caught:
+def complaints_of(function, *arguments, **named):
+    with pytest.raises(Complaints) as caught:
         function(*arguments, **named)
-    return caught.value.faults
+    return caught.value.complaints
 
 
 def settings_of(*texts):
-    faults: list[Fault] = []
-    read = read_settings(texts, faults)
-    assert not faults
+    complaints: list[Complaint] = []
+    read = read_settings(texts, complaints)
+    assert not complaints
     return read
 
 
@@ -61,8 +61,8 @@ def test_all_and_repeated_names(project):
 
 def test_the_data_files_of_the_project_are_right():
     catalogue = Catalogue(ROOT)
-    faults: list[Fault] = []
-    assert {"tcp", "mainline", "rto", "tlp-std", "tlp-mp", "pto"} <= set(catalogue.titles(VARIANT, faults))
+    complaints: list[Complaint] = []
+    assert {"tcp", "mainline", "rto", "tlp-std", "tlp-mp", "pto"} <= set(catalogue.titles(VARIANT, complaints))
     for scenario in catalogue.names(SCENARIO):
         assert load_experiment(catalogue, scenario, ("all",), ("all",)).scenario.name == scenario
     assert load_variant(catalogue, "tlp-mp").chain == ("rto", "tlp-std", "tlp-mp")
@@ -71,7 +71,7 @@ def test_the_data_files_of_the_project_are_right():
         "net.mptcp.stale_loss_cnt": "0",
     }
     assert load_variant(catalogue, "tcp").transport == "tcp"
-    assert not faults
+    assert not complaints
 
 
 @pytest.mark.parametrize(
@@ -80,13 +80,13 @@ def test_the_data_files_of_the_project_are_right():
 def test_a_name_never_leaves_its_folder(project, name):
     (project / "outside.yaml").write_text((project / "scenarios/cut.yaml").read_text())
     for kind in KINDS:
-        fault = Catalogue(project).fault(kind, name, kind.option)
-        assert fault is not None
-        assert ", ".join(Catalogue(project).names(kind)) in fault.valid
+        complaint = Catalogue(project).complaint(kind, name, kind.option)
+        assert complaint is not None
+        assert ", ".join(Catalogue(project).names(kind)) in complaint.valid
 
 
 def test_an_empty_project_says_what_is_missing(tmp_path):
-    sysctls, scenario = faults_of(load_experiment, Catalogue(tmp_path), "cut")
+    sysctls, scenario = complaints_of(load_experiment, Catalogue(tmp_path), "cut")
     assert sysctls.where == "vms/sysctls.yaml"
     assert scenario.valid == "none: there is no scenarios/*.yaml"
 
@@ -95,19 +95,19 @@ def test_an_empty_project_says_what_is_missing(tmp_path):
 def test_a_folder_in_place_of_a_file(project, kind, file):
     (project / file).unlink()
     (project / file).mkdir()
-    (fault,) = faults_of(load, project)
-    assert (fault.where, fault.what) == (file, "is not a file")
+    (complaint,) = complaints_of(load, project)
+    assert (complaint.where, complaint.what) == (file, "is not a file")
 
 
 def test_a_file_that_is_too_large(project):
     (project / "scenarios/cut.yaml").write_text("# " + "x" * SIZE_LIMIT_BYTES)
-    (fault,) = faults_of(load, project)
-    assert fault.what == f"is longer than {SIZE_LIMIT_BYTES} characters"
+    (complaint,) = complaints_of(load, project)
+    assert complaint.what == f"is longer than {SIZE_LIMIT_BYTES} characters"
 
 
 @pytest.mark.parametrize("text", ["a: " + "[" * 500, "a: " + "{a: " * 900, "a: " + "[" * 30 + "]" * 30])
 def test_a_file_that_is_nested_too_deep(text):
-    faults_of(parse, text, "deep.yaml")
+    complaints_of(parse, text, "deep.yaml")
 
 
 def test_plain_words_mean_what_they_say():
@@ -172,14 +172,14 @@ def places(data, place=()):
         yield from places(inner, (*place, key))
 
 
-def loads_or_faults(project, file, text):
+def loads_or_complaints(project, file, text):
     original = (project / file).read_bytes()
     try:
         (project / file).write_text(text, encoding="utf-8", errors="surrogatepass")
         load(project)
-    except Faults as faults:
-        assert faults.faults
-        assert "Traceback" not in str(faults)
+    except Complaints as complaints:
+        assert complaints.complaints
+        assert "Traceback" not in str(complaints)
     finally:
         (project / file).write_bytes(original)
 
@@ -189,7 +189,7 @@ def test_any_text_loads_or_is_refused(project, file):
     @SLOW
     @given(mutated_text((project / file).read_text()))
     def check(text):
-        loads_or_faults(project, file, text)
+        loads_or_complaints(project, file, text)
 
     check()
 
@@ -206,7 +206,7 @@ def test_any_value_anywhere_loads_or_is_refused(project, file):
         for step in place[:-1]:
             target = target[step]
         target[place[-1]] = value
-        loads_or_faults(project, file, yaml.safe_dump(data, allow_unicode=True))
+        loads_or_complaints(project, file, yaml.safe_dump(data, allow_unicode=True))
 
     check()
 
@@ -235,13 +235,13 @@ def test_settings_are_sorted_and_may_hold_commas():
 @SLOW
 @given(st.one_of(st.text(max_size=40), st.from_regex(r"(events|runs|sysctls|name)(\.[0-9a-z]{1,8}){0,3}=.{0,10}")))
 def test_any_setting_is_taken_or_refused(text):
-    faults: list[Fault] = []
+    complaints: list[Complaint] = []
     file = parse("{name: cut, runs: 3, events: [{at: 4 s}]}", "cut.yaml")
-    chosen = read_settings([text], faults)
+    chosen = read_settings([text], complaints)
     try:
         apply(chosen, file)
-    except Faults as found:
-        assert found.faults
+    except Complaints as found:
+        assert found.complaints
     assert "/" not in label("cut", chosen)
     assert len(label("cut", chosen)) <= 120
 
@@ -259,11 +259,11 @@ def test_labels_are_safe_and_differ_where_settings_do():
     assert all(len(text) <= 120 and "/" not in text and " " not in text for text in odd)
 
 
-def test_missing_traces_are_one_fault(project):
+def test_missing_traces_are_one_complaint(project):
     shutil.rmtree(project / "traffic/traces")
-    (fault,) = faults_of(load, project)
-    assert fault.what == "3 of the 3 traces are missing: 01.csv, 02.csv, 03.csv"
-    assert "traffic generate pings" in fault.hint
+    (complaint,) = complaints_of(load, project)
+    assert complaint.what == "3 of the 3 traces are missing: 01.csv, 02.csv, 03.csv"
+    assert "traffic generate pings" in complaint.hint
 
 
 def test_the_catalogue_imports_nothing_heavy():
@@ -278,6 +278,6 @@ def test_the_catalogue_imports_nothing_heavy():
 
 def test_titles_of_files_that_are_right_come_despite_others(project):
     (project / "traffic/other.yaml").write_text("title: [")
-    faults: list[Fault] = []
-    assert Catalogue(project).titles(WORKLOAD, faults) == {"pings": "one packet once a second"}
-    assert [fault.where for fault in faults] == ["traffic/other.yaml:1:9"]
+    complaints: list[Complaint] = []
+    assert Catalogue(project).titles(WORKLOAD, complaints) == {"pings": "one packet once a second"}
+    assert [complaint.where for complaint in complaints] == ["traffic/other.yaml:1:9"]

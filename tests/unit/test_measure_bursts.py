@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from pathwarp.base.complaints import Faults
+from pathwarp.base.complaints import Complaints
 from pathwarp.measure import bursts
 from pathwarp.measure.apps.ditg import ReceiverLog
 from pathwarp.measure.inputs import Failure, Inputs
@@ -66,12 +66,12 @@ def test_traffic_without_bursts():
 )
 def test_log_of_other_packets_is_named(row, what):
     bursts.check(PLANNED, WHOLE, "x.txt")
-    with pytest.raises(Faults, match=rf"x\.txt: {what}"):
+    with pytest.raises(Complaints, match=rf"x\.txt: {what}"):
         bursts.check(PLANNED, log((1, 1400, 0, 1), row), "x.txt")
 
 
 def test_log_with_a_packet_twice_is_named():
-    with pytest.raises(Faults, match="has packet 2 twice"):
+    with pytest.raises(Complaints, match="has packet 2 twice"):
         bursts.check(PLANNED, log((1, 1400, 0, 1), (2, 1400, 0, 1), (2, 1400, 0, 1)), "x.txt")
 
 

@@ -4,7 +4,7 @@
 import pytest
 from trial_writer import ZERO_NS
 
-from pathwarp.base.complaints import Faults
+from pathwarp.base.complaints import Complaints
 from pathwarp.measure.apps import ditg
 
 ENDS = f"Src>{'10.1.0.1':>46}/58400 Dest>{'10.1.1.1':>46}/8999 "
@@ -71,10 +71,10 @@ def test_log_without_packets(tmp_path):
     ],
 )
 def test_other_text_is_named(tmp_path, text, what):
-    with pytest.raises(Faults, match=rf"ditg-receiver\.txt: {what}"):
+    with pytest.raises(Complaints, match=rf"ditg-receiver\.txt: {what}"):
         read(tmp_path, text)
 
 
 def test_missing_file_is_named(tmp_path):
-    with pytest.raises(Faults, match=r"ditg-receiver\.txt: No such file"):
+    with pytest.raises(Complaints, match=r"ditg-receiver\.txt: No such file"):
         ditg.read(tmp_path / "ditg-receiver.txt", ZERO_NS)

@@ -5,7 +5,7 @@ import pcap_writer as writer
 import pytest
 from trial_writer import TOKEN, TrialWriter
 
-from pathwarp.base.complaints import Faults
+from pathwarp.base.complaints import Complaints
 from pathwarp.measure.metrics import analyse, measure
 
 REMOVE_ADDR = writer.option(4, 0, b"\0")
@@ -97,5 +97,5 @@ def test_a_failure_that_took_nothing_has_no_value(trial):
 @pytest.mark.parametrize(("packets", "packet_bytes"), [(24, 100), (25, 99)])
 def test_a_log_that_is_not_the_plans_constant_rate_is_refused(trial, packets, packet_bytes):
     trial.plan |= {"constant": {"packets_s": 10.0, "packets": packets}, "packet_bytes": packet_bytes}
-    with pytest.raises(Faults, match="is not one of the plan's"):
+    with pytest.raises(Complaints, match="is not one of the plan's"):
         analyse(trial.finish())

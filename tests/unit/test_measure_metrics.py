@@ -7,7 +7,7 @@ import pcap_writer as writer
 import pytest
 from trial_writer import TrialWriter
 
-from pathwarp.base.complaints import Exit, Faults
+from pathwarp.base.complaints import Complaints, Exit
 from pathwarp.measure.metrics import analyse, measure, write_metrics
 
 KEYS = {
@@ -191,7 +191,7 @@ def test_same_files_give_the_same_bytes(trial):
 def test_nothing_is_written_when_measuring_fails(trial):
     folder = trial.finish()
     (folder / "captures/client-4g.pcap").write_bytes(b"")
-    with pytest.raises(Faults, match=r"client-4g\.pcap: is not a packet capture") as error:
+    with pytest.raises(Complaints, match=r"client-4g\.pcap: is not a packet capture") as error:
         write_metrics(folder)
     assert error.value.code == Exit.FAILED
     assert sorted(path.name for path in folder.iterdir()) == ["captures", "logs"]
@@ -200,7 +200,7 @@ def test_nothing_is_written_when_measuring_fails(trial):
 def test_captures_that_end_too_early_are_named(trial):
     trial.packets["server-4g"].pop()
     trial.packets["client-4g"].pop()
-    with pytest.raises(Faults, match="have 900 bytes of the stream, of which the application read 1200"):
+    with pytest.raises(Complaints, match="have 900 bytes of the stream, of which the application read 1200"):
         measure(trial.finish())
 
 
@@ -217,5 +217,5 @@ def test_unusable_logs_are_named(trial, name, content, what):
     path.unlink()
     if content is not None:
         path.write_text(content)
-    with pytest.raises(Faults, match=what):
+    with pytest.raises(Complaints, match=what):
         measure(trial.folder)

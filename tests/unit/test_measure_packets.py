@@ -5,7 +5,7 @@ import pcap_writer as writer
 import pytest
 from trial_writer import FIRST_DSN, TrialWriter, ns
 
-from pathwarp.base.complaints import Faults
+from pathwarp.base.complaints import Complaints
 from pathwarp.measure.inputs import read_inputs
 from pathwarp.measure.transports import packets, subflows
 
@@ -66,7 +66,7 @@ def test_arrival_that_was_never_sent_is_named(trial):
     trial.send("wlan", 100, 0, 1000)
     trial.packets["server-wlan"].pop()
     trial.send("wlan", 200, 1000, 1000)
-    with pytest.raises(Faults, match=r"server-wlan\.pcap: lacks 1 data packets"):
+    with pytest.raises(Complaints, match=r"server-wlan\.pcap: lacks 1 data packets"):
         collect(trial)
 
 
@@ -132,7 +132,7 @@ def test_mapping_without_an_end(trial):
 def test_data_without_any_mapping_is_named(trial):
     trial.send("wlan", 100, 0, 1000)
     trial.send("wlan", 101, 0, 1000, mapping=b"")
-    with pytest.raises(Faults, match=rf"server-wlan\.pcap: has data without a DSS mapping at {ns(101)} ns"):
+    with pytest.raises(Complaints, match=rf"server-wlan\.pcap: has data without a DSS mapping at {ns(101)} ns"):
         collect(trial)
 
 

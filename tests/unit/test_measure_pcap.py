@@ -7,7 +7,7 @@ import numpy as np
 import pcap_writer
 import pytest
 
-from pathwarp.base.complaints import Exit, Faults
+from pathwarp.base.complaints import Complaints, Exit
 from pathwarp.wire import pcap
 
 FRAMES = [(1_795_000_000_123_456_789, b"a" * 60), (1_795_000_001_000_001_000, b"b" * 1500), (7_000, b"c" * 61)]
@@ -53,20 +53,20 @@ def test_capture_without_packets(tmp_path):
 def test_other_files_are_named(tmp_path, content):
     path = tmp_path / "x.pcap"
     path.write_bytes(content)
-    with pytest.raises(Faults, match=r"x\.pcap: is not a packet capture") as error:
+    with pytest.raises(Complaints, match=r"x\.pcap: is not a packet capture") as error:
         pcap.read(path)
     assert error.value.code == Exit.FAILED
 
 
 def test_missing_file_is_named(tmp_path):
-    with pytest.raises(Faults, match=r"x\.pcap: No such file"):
+    with pytest.raises(Complaints, match=r"x\.pcap: No such file"):
         pcap.read(tmp_path / "x.pcap")
 
 
 def test_other_link_types_are_named(tmp_path):
     path = tmp_path / "x.pcap"
     path.write_bytes(struct.pack("<IHHIIII", 0xA1B2C3D4, 2, 4, 0, 0, 128, 113))
-    with pytest.raises(Faults, match="has link type 113"):
+    with pytest.raises(Complaints, match="has link type 113"):
         pcap.read(path)
 
 

@@ -5,7 +5,7 @@ import pcap_writer as writer
 import pytest
 from trial_writer import KEYS, TOKEN, TrialWriter, ns
 
-from pathwarp.base.complaints import Faults
+from pathwarp.base.complaints import Complaints
 from pathwarp.compare.packets import sightings
 from pathwarp.measure.inputs import read_inputs
 from pathwarp.measure.transports import packets, periods, subflows
@@ -100,7 +100,7 @@ def test_periods_go_from_join_to_removal(tmp_path):
 
 
 def test_trial_without_the_connection_is_named(tmp_path):
-    with pytest.raises(Faults, match="has no connection from server to port 8999"):
+    with pytest.raises(Complaints, match="has no connection from server to port 8999"):
         find(TrialWriter(tmp_path))
 
 
@@ -109,7 +109,7 @@ def test_other_transport_than_meant_is_named(tmp_path, spoken, meant):
     trial = TrialWriter(tmp_path, transport=spoken, paths=("wlan",))
     trial.open("wlan", 0)
     trial.transport = meant
-    with pytest.raises(Faults, match=f"the data's connection is {spoken}, the trial's transport {meant}"):
+    with pytest.raises(Complaints, match=f"the data's connection is {spoken}, the trial's transport {meant}"):
         find(trial)
 
 

@@ -8,7 +8,7 @@ from statistics import fmean, stdev
 import pytest
 from click.testing import CliRunner
 
-from pathwarp.base.complaints import Faults
+from pathwarp.base.complaints import Complaints
 from pathwarp.base.shares import shares
 from pathwarp.commands.mobility import mobility
 from pathwarp.generate.mobility.drive import Way, correlated, passes
@@ -116,12 +116,12 @@ def test_wrong_models(tmp_path, old, new, what):
     text = (ROOT / "topologies/mobility/vehicular.yaml").read_text()
     assert old in text
     (folder / "vehicular.yaml").write_text(text.replace(old, new, 1))
-    with pytest.raises(Faults) as caught:
+    with pytest.raises(Complaints) as caught:
         load_mobility(Catalogue(tmp_path), "vehicular")
-    assert any(what in fault.what for fault in caught.value.faults), caught.value
+    assert any(what in complaint.what for complaint in caught.value.complaints), caught.value
 
 
 def test_an_unknown_model_is_named():
-    with pytest.raises(Faults) as caught:
+    with pytest.raises(Complaints) as caught:
         load_mobility(CATALOGUE, "vehicle")
     assert "did you mean vehicular?" in str(caught.value)

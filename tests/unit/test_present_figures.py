@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pathwarp.base.complaints import Faults
+from pathwarp.base.complaints import Complaints
 from pathwarp.model.schema.scenario import Scenario
 from pathwarp.present import bars, figures, histogram, style
 from pathwarp.results.reading import TrialResult
@@ -89,9 +89,9 @@ def test_histogram_says_what_it_counts(tmp_path: Path) -> None:
     assert "position of the first lost packet in its burst" in svg.read_text()
 
 
-def test_a_folder_that_cannot_be_written_is_a_fault(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_is_a_complaint(tmp_path: Path) -> None:
     (tmp_path / "figures").write_text("a file")
-    with pytest.raises(Faults, match="cannot be written"):
+    with pytest.raises(Complaints, match="cannot be written"):
         draw_bars(tmp_path / "figures")
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pathwarp.base.complaints import Faults
+from pathwarp.base.complaints import Complaints
 from pathwarp.results.reading import TrialResult, by_group, load_results
 
 
@@ -45,18 +45,18 @@ def test_unsealed_folders_are_refused_by_name_all_at_once(tmp_path: Path, missin
     seal(tmp_path, "tlp-mp", "docs", 1)
     for seed in (2, 3):
         (seal(tmp_path, "tlp-mp", "docs", seed) / missing).unlink()
-    with pytest.raises(Faults) as caught:
+    with pytest.raises(Complaints) as caught:
         load_results(tmp_path, "path-failure", ["tlp-mp"], ["docs"])
     text = str(caught.value)
-    assert len(caught.value.faults) == 2
+    assert len(caught.value.complaints) == 2
     assert "seed-002" in text and "seed-003" in text and f"{missing} is missing" in text
 
 
 @pytest.mark.parametrize("content", ["{", "[1]", b"\xff\xfe"])
-def test_unreadable_metrics_are_a_fault(tmp_path: Path, content: str | bytes) -> None:
+def test_unreadable_metrics_are_a_complaint(tmp_path: Path, content: str | bytes) -> None:
     path = seal(tmp_path, "tlp-mp", "docs", 1) / "metrics.json"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    with pytest.raises(Faults, match=r"metrics\.json"):
+    with pytest.raises(Complaints, match=r"metrics\.json"):
         load_results(tmp_path, "path-failure", ["tlp-mp"], ["docs"])
 
 
@@ -67,7 +67,7 @@ def test_in_progress_folders_are_not_results(tmp_path: Path) -> None:
 
 
 def test_nothing_run_says_what_to_run(tmp_path: Path) -> None:
-    with pytest.raises(Faults, match="make scenario=path-failure variant=tlp-mp traffic=docs"):
+    with pytest.raises(Complaints, match="make scenario=path-failure variant=tlp-mp traffic=docs"):
         load_results(tmp_path, "path-failure", ["tlp-mp"], ["docs"])
 
 

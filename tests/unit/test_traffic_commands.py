@@ -6,7 +6,7 @@ from click.testing import CliRunner
 from test_traffic_importer import down, write_pcap
 from test_traffic_workload import GOOD
 
-from pathwarp.base.complaints import Faults
+from pathwarp.base.complaints import Complaints
 from pathwarp.commands.traffic import traffic
 from pathwarp.model.catalogue import Catalogue
 
@@ -58,9 +58,9 @@ def test_generate_all_leaves_recorded_traces_alone(project):
         (["import", "no.pcap", "--name", "mine", "--gap", "1us"], "--gap: '1us' is too short"),
     ],
 )
-def test_faults(project, arguments, what):
+def test_complaints(project, arguments, what):
     before = contents(project)
-    with pytest.raises(Faults) as caught:
+    with pytest.raises(Complaints) as caught:
         call(project, *arguments)
     assert what in str(caught.value)
     assert contents(project) == before

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pathwarp.base.complaints import Exit, Faults
+from pathwarp.base.complaints import Complaints, Exit
 from pathwarp.generate.traffic.importer import fresh_bytes, import_capture
 
 SERVER, CLIENT, OTHER = "10.1.0.1", "10.1.1.1", "10.9.9.9"
@@ -108,7 +108,7 @@ def test_tiny_bursts_grow_to_what_can_be_sent(tmp_path):
 )
 def test_wrong_server(tmp_path, server, what):
     path = write_pcap(tmp_path / "a.pcap", [(0.0, up(1, 60)), (1.0, down(1, 500))])
-    with pytest.raises(Faults) as caught:
+    with pytest.raises(Complaints) as caught:
         import_capture(path, server=server)
     assert what in str(caught.value) and caught.value.code == Exit.BAD_INPUT
 
@@ -118,14 +118,14 @@ def test_what_is_no_capture(tmp_path, content):
     path = tmp_path / "a.pcap"
     if content is not None:
         path.write_bytes(content)
-    with pytest.raises(Faults) as caught:
+    with pytest.raises(Complaints) as caught:
         import_capture(path)
     assert caught.value.code == Exit.BAD_INPUT
 
 
 def test_capture_without_payload(tmp_path):
     path = write_pcap(tmp_path / "a.pcap", [(0.0, down(1, 0))])
-    with pytest.raises(Faults) as caught:
+    with pytest.raises(Complaints) as caught:
         import_capture(path)
     assert "has no TCP payload" in str(caught.value)
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pathwarp.base.complaints import Faults
+from pathwarp.base.complaints import Complaints
 from pathwarp.model.traces import (
     BACK_TO_BACK_MS,
     SMALLEST_PACKET_BYTES,
@@ -34,19 +34,19 @@ def test_file_comes_back_as_written(tmp_path):
 def test_failed_write_leaves_the_old_file(tmp_path):
     path = tmp_path / "01.csv"
     path.mkdir()
-    with pytest.raises(Faults) as caught:
+    with pytest.raises(Complaints) as caught:
         write_csv(path, TRACE)
     assert "01.csv: cannot be written" in str(caught.value)
     assert [file.name for file in tmp_path.iterdir()] == ["01.csv"]
 
 
-def test_all_faults_of_a_file_with_their_lines(tmp_path):
+def test_all_complaints_of_a_file_with_their_lines(tmp_path):
     path = tmp_path / "01.csv"
     lines = ["start,size", "0,400", "soon,400", "5,0", "5,1.5", "4,400,1", "2,500", "2000,500", "-1,500", "nan,inf"]
     path.write_text("\n".join(lines))
-    with pytest.raises(Faults) as caught:
+    with pytest.raises(Complaints) as caught:
         read_csv(path, duration_s=2)
-    found = [(fault.where.removeprefix(f"{path}:"), fault.what) for fault in caught.value.faults]
+    found = [(complaint.where.removeprefix(f"{path}:"), complaint.what) for complaint in caught.value.complaints]
     assert found == [
         ("1", "header is 'start,size'"),
         ("3", "start_ms is 'soon'"),
@@ -75,9 +75,9 @@ def test_files_that_hold_no_trace(tmp_path, content, what):
     path = tmp_path / "01.csv"
     if content is not None:
         path.write_bytes(content)
-    with pytest.raises(Faults) as caught:
+    with pytest.raises(Complaints) as caught:
         read_csv(path)
-    assert what in caught.value.faults[0].what
+    assert what in caught.value.complaints[0].what
 
 
 def test_packets_of_a_burst_leave_back_to_back():

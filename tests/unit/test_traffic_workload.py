@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pathwarp.base.complaints import Faults
+from pathwarp.base.complaints import Complaints
 from pathwarp.base.yamlfile import parse
 from pathwarp.model.catalogue import WORKLOAD, Catalogue
 from pathwarp.model.load import load_workload
@@ -63,10 +63,12 @@ def test_recorded_workload_has_no_distributions():
         ("name: web", "name: Web/1", "web.yaml:1: name", "is not a name"),
     ],
 )
-def test_fault_says_where_and_what(old, new, where, what):
-    with pytest.raises(Faults) as caught:
+def test_complaint_says_where_and_what(old, new, where, what):
+    with pytest.raises(Complaints) as caught:
         load(GOOD.replace(old, new))
-    assert any(where in fault.where and what in fault.what for fault in caught.value.faults), str(caught.value)
+    assert any(where in complaint.where and what in complaint.what for complaint in caught.value.complaints), str(
+        caught.value
+    )
 
 
 @pytest.mark.parametrize("name", ["docs", "maps", "netflix"])
@@ -120,18 +122,18 @@ def test_constant_rate_in_packets_and_in_bits(rate, packets_s, packets_in_10_s):
     ],
 )
 def test_wrong_rates_are_named(rate, what):
-    with pytest.raises(Faults) as caught:
+    with pytest.raises(Complaints) as caught:
         constant(rate)
-    (fault,) = caught.value.faults
-    assert "web.yaml:6: rate" in fault.where
-    assert what in fault.what
-    assert "packets/s" in fault.valid
+    (complaint,) = caught.value.complaints
+    assert "web.yaml:6: rate" in complaint.where
+    assert what in complaint.what
+    assert "packets/s" in complaint.valid
 
 
 def test_constant_workload_has_no_traces():
-    with pytest.raises(Faults) as caught:
+    with pytest.raises(Complaints) as caught:
         read_model(ConstantWorkload, parse(CONSTANT + "traces: {count: 1, duration: 10 s}\n", "traffic/web.yaml"))
-    assert caught.value.faults[0].what == "is not a key here"
+    assert caught.value.complaints[0].what == "is not a key here"
 
 
 @pytest.mark.parametrize("name", ["cbr", "greedy"])

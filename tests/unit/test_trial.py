@@ -8,7 +8,7 @@ import shutil
 import pytest
 from golden_project import GOLDEN, copy_project
 
-from pathwarp.base.complaints import Fault, Faults
+from pathwarp.base.complaints import Complaint, Complaints
 from pathwarp.model.overrides import read_settings
 from pathwarp.plan.trial import Request, plan_trials
 
@@ -21,9 +21,9 @@ def project(tmp_path):
 
 
 def plan(project, *settings, **request):
-    faults: list[Fault] = []
-    chosen = read_settings(settings, faults)
-    assert not faults
+    complaints: list[Complaint] = []
+    chosen = read_settings(settings, complaints)
+    assert not complaints
     return plan_trials(Request(project, "cut", settings=chosen, **request))
 
 
@@ -31,10 +31,10 @@ def events(project, events_yaml, **request):
     return plan(project, f"events={events_yaml}", **request)[0].guest_plan()["events"]
 
 
-def faults_of(function, *arguments, **named):
-    with pytest.raises(Faults) as caught:
+def complaints_of(function, *arguments, **named):
+    with pytest.raises(Complaints) as caught:
         function(*arguments, **named)
-    return caught.value.faults
+    return caught.value.complaints
 
 
 def edit(path, old, new):
@@ -159,8 +159,8 @@ def test_one_failure_may_follow_another_at_once(project):
     ],
 )
 def test_events_may_not_meet_a_failure_on_their_path(project, meeting):
-    (fault,) = faults_of(events, project, f"[{meeting}]")
-    assert fault.where == "scenarios/cut.yaml: events.1"
+    (complaint,) = complaints_of(events, project, f"[{meeting}]")
+    assert complaint.where == "scenarios/cut.yaml: events.1"
 
 
 def test_equal_inputs_have_equal_ids(project, tmp_path):
@@ -214,15 +214,20 @@ def test_a_trial_can_be_sent_to_another_process(project):
 
 def test_a_broken_trace_is_named_from_the_project_folder(project):
     shutil.copy(project / "scenarios/cut.yaml", project / "traffic/traces/pings/02.csv")
-    faults = faults_of(plan, project)
-    assert faults[0].where == "traffic/traces/pings/02.csv:1"
+    complaints = complaints_of(plan, project)
+    assert complaints[0].where == "traffic/traces/pings/02.csv:1"
     assert len(plan(project, runs=1)) == 2, "only the traces that are replayed are read"
 
 
-def test_numbers_out_of_range_and_faults_of_files_come_together(project):
+def test_numbers_out_of_range_and_complaints_of_files_come_together(project):
     (project / "topologies/two-paths.yaml").unlink()
-    faults = faults_of(plan, project, seed=0, runs=0, backend="kvm")
-    assert [fault.where for fault in faults] == ["seed", "runs", "backend", "scenarios/cut.yaml:4: topology"]
+    complaints = complaints_of(plan, project, seed=0, runs=0, backend="kvm")
+    assert [complaint.where for complaint in complaints] == [
+        "seed",
+        "runs",
+        "backend",
+        "scenarios/cut.yaml:4: topology",
+    ]
 
 
 STREAM = """\
@@ -249,8 +254,8 @@ def test_a_constant_rate_is_all_in_the_plan(project):
 def test_a_constant_rate_has_no_bursts_to_hit(project):
     (project / "traffic/stream.yaml").write_text(STREAM)
     event = "events=[{at: 4 s, path: near, fail: blackhole, into-burst: 5 ms}]"
-    (fault,) = faults_of(plan, project, event, traffic=("stream",))
-    assert "traffic/stream.yaml, no burst follows" in fault.what
+    (complaint,) = complaints_of(plan, project, event, traffic=("stream",))
+    assert "traffic/stream.yaml, no burst follows" in complaint.what
 
 
 def test_events_repeat(project):
@@ -284,11 +289,11 @@ def test_a_removal_is_announced_at_once_unless_told_otherwise(project):
     ],
 )
 def test_wrong_repetitions_are_refused(project, event, what):
-    faults = faults_of(events, project, f"[{{at: 6 s, path: near, {event}}}]")
-    assert any(what in fault.what for fault in faults), faults
+    complaints = complaints_of(events, project, f"[{{at: 6 s, path: near, {event}}}]")
+    assert any(what in complaint.what for complaint in complaints), complaints
 
 
 def test_repetitions_count_as_events(project):
     event = "{at: 1 ms, path: PATH, change: {delay: 5 ms}, until: 2 ms, repeat: {times: 600, every: 3 ms}}"
-    (fault,) = faults_of(events, project, f"[{event.replace('PATH', 'near')}, {event.replace('PATH', 'far')}]")
-    assert "come to 1200" in fault.what
+    (complaint,) = complaints_of(events, project, f"[{event.replace('PATH', 'near')}, {event.replace('PATH', 'far')}]")
+    assert "come to 1200" in complaint.what

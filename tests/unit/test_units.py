@@ -77,7 +77,7 @@ def test_exact_values(parse, text, value):
         (units.parse_packets, "1.5 packets", "finer than 1 packet"),
     ],
 )
-def test_faults_name_what_is_valid(parse, text, says):
+def test_complaints_name_what_is_valid(parse, text, says):
     with pytest.raises(ValueError, match="valid: ") as caught:
         parse(text)
     assert says in str(caught.value)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pathwarp.base.complaints import Fault, Faults, gather
+from pathwarp.base.complaints import Complaint, Complaints, gather
 from pathwarp.model.overrides import Setting
 from pathwarp.plan.trial import Request, Trial, plan_trials
 from pathwarp.results.reading import TrialResult, load_results
@@ -31,26 +31,28 @@ WAYS = (
 
 
 def plan(request: Request) -> dict[str, list[Trial]]:
-    """The trials of each way, in the same order; Faults for all that is wrong with the input."""
-    faults: list[Fault] = []
+    """The trials of each way, in the same order; Complaints for all that is wrong with the input."""
+    complaints: list[Complaint] = []
     if any(setting.path == "time" for setting in request.settings):
-        faults.append(Fault("time", "is what this compares", hint="leave it out"))
+        complaints.append(Complaint("time", "is what this compares", hint="leave it out"))
     planned = {}
-    with gather(faults):
+    with gather(complaints):
         for way in WAYS:
             # A virtual machine's time is real whatever the scenario says; the default has no place in a folder's name.
             own = () if way.time == "virtual" else (Setting("time", way.time),)
             settings = tuple(sorted((*request.settings, *own)))
             planned[way.name] = plan_trials(replace(request, backend=way.backend, settings=settings))
-    if not faults and planned[WAYS[0].name][0].time_mode != "inf-cpu":
-        faults.append(Fault("time", "the scenario is in real time already", hint="take `time: real` out of its file"))
-    if faults:
-        raise Faults(faults)
+    if not complaints and planned[WAYS[0].name][0].time_mode != "inf-cpu":
+        complaints.append(
+            Complaint("time", "the scenario is in real time already", hint="take `time: real` out of its file")
+        )
+    if complaints:
+        raise Complaints(complaints)
     return planned
 
 
 def results(root: Path, trials: Sequence[Trial]) -> list[TrialResult]:
-    """The sealed results of one way's trials; Faults as of `load_results`."""
+    """The sealed results of one way's trials; Complaints as of `load_results`."""
     variants = list(dict.fromkeys(trial.variant.name for trial in trials))
     traffics = list(dict.fromkeys(trial.workload.name for trial in trials))
     seeds = sorted({trial.seed for trial in trials})

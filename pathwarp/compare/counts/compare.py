@@ -52,7 +52,7 @@ class Counts:
 
 
 def compare(root: Path, folder: Path) -> Counts:
-    """Count a run folder's reinjections; Faults when it can't be measured."""
+    """Count a run folder's reinjections; Complaints when it can't be measured."""
     trial = analyse(folder)
     sender = trial.inputs.ends[0]
     reinjected = trial.resent.reinjected > 0

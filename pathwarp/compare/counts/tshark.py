@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pathwarp.base.complaints import Exit, Faults
+from pathwarp.base.complaints import Complaints, Exit
 from pathwarp.prepare.lab import lab_root
 from pathwarp.wire import pcap
 
@@ -31,7 +31,7 @@ class Reinjection(NamedTuple):
 
 
 def reinjections(root: Path, captures: Sequence[Path]) -> Counter[Reinjection]:
-    """What only other subflows sent before, says tshark of one host's captures; Faults (failed) when it can't."""
+    """What only other subflows sent before, says tshark of one host's captures; Complaints (failed) when it can't."""
     rows = [line.split("\t") for line in _run(root, _merge(captures)).splitlines()]
     stream_of = {row[4]: row[2] for row in rows}
     found: Counter[Reinjection] = Counter()
@@ -79,5 +79,5 @@ def _run(root: Path, capture: bytes) -> str:
     )
     if done.returncode:
         said = done.stderr.decode(errors="replace").strip()
-        raise Faults.one("tshark", f"failed with exit status {done.returncode}: {said}", code=Exit.FAILED)
+        raise Complaints.one("tshark", f"failed with exit status {done.returncode}: {said}", code=Exit.FAILED)
     return done.stdout.decode()

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from pathwarp.base.complaints import Fault, Faults
+from pathwarp.base.complaints import Complaint, Complaints
 from pathwarp.compare.packets.sightings import Sightings, collect
 from pathwarp.measure.inputs import counter_changes
 from pathwarp.measure.metrics import Analysis, analyse
@@ -29,27 +29,29 @@ class Side:
 
 
 def require_run_folders(*folders: Path) -> None:
-    """Raise Faults for each that is no run folder."""
+    """Raise Complaints for each that is no run folder."""
     strangers = [folder for folder in folders if not (folder / PLAN).is_file()]
     if strangers:
         hint = "results/SCENARIO/VARIANT/TRAFFIC/seed-NNN is one"
-        raise Faults(Fault(str(folder), f"is not a run folder: it has no {PLAN}", hint=hint) for folder in strangers)
+        raise Complaints(
+            Complaint(str(folder), f"is not a run folder: it has no {PLAN}", hint=hint) for folder in strangers
+        )
 
 
 def read_sides(one: Path, two: Path) -> tuple[Side, Side]:
-    """Read two run folders; Faults for what is none, or cannot be measured."""
+    """Read two run folders; Complaints for what is none, or cannot be measured."""
     folders = (one, two)
     require_run_folders(*folders)
-    faults: list[Fault] = []
+    complaints: list[Complaint] = []
     analyses: list[Analysis] = []
     for folder in folders:
         try:
             analyses.append(analyse(folder))
-        except Faults as found:
-            faults += found.faults
+        except Complaints as found:
+            complaints += found.complaints
             code = found.code
-    if faults:
-        raise Faults(faults, code)
+    if complaints:
+        raise Complaints(complaints, code)
     variants = [analysis.inputs.plan["variant"] for analysis in analyses]
     names = variants if variants[0] != variants[1] else [f"{variants[0]}-{letter}" for letter in "ab"]
     first, second = (

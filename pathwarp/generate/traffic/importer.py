@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pathwarp.base.complaints import Fault, Faults
+from pathwarp.base.complaints import Complaint, Complaints
 from pathwarp.model.traces import SMALLEST_PACKET_BYTES, Burst, Trace
 from pathwarp.wire.pcap import read
 from pathwarp.wire.tcp import SYN, TcpColumns, decode
@@ -20,19 +20,19 @@ def import_capture(path: Path, gap_s: float = 0.05, server: str = "") -> Trace:
 
     The first burst starts at 0. The server is the address that sent the most payload unless `server` names it; all of
     its TCP connections count together, and each byte once, however often it was sent. A burst below D-ITG's smallest
-    packet is raised to that. Raises Faults for a file that is no capture, or has no such payload.
+    packet is raised to that. Raises Complaints for a file that is no capture, or has no such payload.
     """
     try:
         columns = decode(read(path))
-    except Faults as faults:
-        raise Faults(faults.faults) from None
+    except Complaints as complaints:
+        raise Complaints(complaints.complaints) from None
     senders = _senders(columns)
     if not senders:
-        raise Faults.one(str(path), "has no TCP payload over IPv4", hint="capture on the interface that carries it")
+        raise Complaints.one(str(path), "has no TCP payload over IPv4", hint="capture on the interface that carries it")
     source = next(iter(senders)) if not server else _address(server)
     if source not in senders:
         valid = ", ".join(str(IPv4Address(address)) for address in senders)
-        raise Faults.one("--server", f"{server} sends no payload in {path}", valid)
+        raise Complaints.one("--server", f"{server} sends no payload in {path}", valid)
     row = np.flatnonzero((columns.src == source) & (columns.payload_len > 0))
     size = _fresh(columns, row)
     return Trace(tuple(_bursts(columns.time_ns[row][size > 0], size[size > 0], gap_s)))
@@ -79,7 +79,7 @@ def _address(text: str) -> int:
     try:
         return int(IPv4Address(text))
     except AddressValueError as error:
-        raise Faults([Fault("--server", f"{text!r} is no address: {error}", valid="an IPv4 address")]) from None
+        raise Complaints([Complaint("--server", f"{text!r} is no address: {error}", valid="an IPv4 address")]) from None
 
 
 def _fresh(columns: TcpColumns, row: np.ndarray) -> np.ndarray:

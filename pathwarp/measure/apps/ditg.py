@@ -30,7 +30,7 @@ class ReceiverLog:
 
 
 def check_constant(log: ReceiverLog, packets: int, packet_bytes: int, where: object) -> None:
-    """Raise Faults when the log's packets are not those of a constant rate: up to `packets`, each once, of one size."""
+    """Raise Complaints when the packets are not those of a constant rate: up to `packets`, each once, of one size."""
     wrong = (np.diff(log.seq, prepend=0) == 0) | (log.seq > packets) | (log.size != packet_bytes)
     if wrong.any():
         row = int(np.argmax(wrong))
@@ -65,7 +65,7 @@ def to_epoch(of_day: np.ndarray, near_ns: int) -> np.ndarray:
 def read(path: Path, near_ns: int) -> ReceiverLog:
     """Read a log; `near_ns` (epoch ns) is an instant of the trial, since the log has the time of day only.
 
-    Raises Faults when the file is missing or a line is not one of ITGDec's over IPv4.
+    Raises Complaints when the file is missing or a line is not one of ITGDec's over IPv4.
     """
     try:
         text = np.frombuffer(path.read_bytes(), np.uint8)

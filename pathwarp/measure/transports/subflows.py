@@ -77,7 +77,8 @@ def find_connection(inputs: Inputs, decoded: dict[tuple[str, str], Decoded]) -> 
     """Return the connection that the sender opened to the data port and that carried the most payload.
 
     Its further subflows are those whose MP_JOIN has a token of one of the two hosts' keys, so a signalling connection
-    between the same addresses and ports stays out. Raises Faults when there is none, or none of the plan's transport.
+    between the same addresses and ports stays out. Raises Complaints when there is none, or none
+    of the plan's transport.
     """
     sender, _ = inputs.ends
     captures = [decoded[sender, path] for path in inputs.paths]

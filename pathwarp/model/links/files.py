@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pathwarp.base.complaints import Fault, Faults, gather
+from pathwarp.base.complaints import Complaint, Complaints, gather
 from pathwarp.model.links.course import Course
 from pathwarp.model.links.mahimahi import read_mahimahi
 from pathwarp.model.links.own import read_own
@@ -29,33 +29,33 @@ class Followed:
     sha256: Mapping[str, str] = field(default_factory=dict)
 
 
-def missing(root: Path, topology: Topology) -> Iterator[Fault]:
-    """Faults for the files that there should be and are not."""
+def missing(root: Path, topology: Topology) -> Iterator[Complaint]:
+    """Complaints for the files that there should be and are not."""
     specs = [trace for path in topology.paths.values() for trace in path.traces().values()]
     for names in dict.fromkeys(tuple(trace.names()) for trace in specs):
         lacking = [name for name in names if not (root / FOLDER / name).is_file()]
         if lacking:
             shown = ", ".join(lacking[:5]) + (", ..." if len(lacking) > 5 else "")
             what = f"{len(lacking)} of the {len(names)} traces that {topology.name} follows are missing: {shown}"
-            yield Fault(FOLDER, what, hint="pathwarp mobility generate NAME writes those of a mobility model")
+            yield Complaint(FOLDER, what, hint="pathwarp mobility generate NAME writes those of a mobility model")
 
 
 def follow(root: Path, topology: Topology, seed: int, duration_ns: int) -> Followed:
-    """Read what the links follow with this seed; Faults for all that is wrong with the files."""
-    faults: list[Fault] = []
+    """Read what the links follow with this seed; Complaints for all that is wrong with the files."""
+    complaints: list[Complaint] = []
     courses, hashes, known = {}, {}, {}
     for path_name, path in topology.paths.items():
         for direction, trace in path.traces().items():
             name = trace.name(seed)
-            with gather(faults):
+            with gather(complaints):
                 if (name, trace) not in known:
                     known[name, trace] = None
                     content = _content(root, name)
                     hashes[f"{FOLDER}/{name}"] = hashlib.sha256(content).hexdigest()
                     known[name, trace] = _read(trace, content, f"{FOLDER}/{name}", duration_ns)
                 courses[path_name, direction] = known[name, trace]
-    if faults:
-        raise Faults(faults)
+    if complaints:
+        raise Complaints(complaints)
     return Followed(courses, hashes)
 
 
@@ -65,14 +65,14 @@ def _content(root: Path, name: str) -> bytes:
     try:
         path = (folder / name).resolve(strict=True)
         if not path.is_relative_to(folder.resolve()):
-            raise Faults.one(shown, "leads out of the folder", f"a file in {FOLDER}")
+            raise Complaints.one(shown, "leads out of the folder", f"a file in {FOLDER}")
         if not stat.S_ISREG(path.stat().st_mode):
-            raise Faults.one(shown, "is not a file")
+            raise Complaints.one(shown, "is not a file")
         if path.stat().st_size > MOST_BYTES:
-            raise Faults.one(shown, f"is larger than {MOST_BYTES} bytes", hint="cut it to what the trial lasts")
+            raise Complaints.one(shown, f"is larger than {MOST_BYTES} bytes", hint="cut it to what the trial lasts")
         return path.read_bytes()
     except OSError as error:
-        raise Faults.one(shown, f"cannot be read: {error.strerror}") from None
+        raise Complaints.one(shown, f"cannot be read: {error.strerror}") from None
 
 
 def _read(trace: LinkTrace, content: bytes, name: str, duration_ns: int) -> Course:
@@ -80,12 +80,16 @@ def _read(trace: LinkTrace, content: bytes, name: str, duration_ns: int) -> Cour
         lines = content.decode("ascii").splitlines()
         return _READERS[type(trace)](trace, lines, name, duration_ns)
     except UnicodeDecodeError as error:
-        raise Faults.one(name, f"is not plain text: byte {error.start}") from None
-    except Faults as faults:
-        # A file of another format has a fault in each of a million lines.
-        more = len(faults.faults) - MOST_FAULTS
-        rest = [Fault(name, f"has {more} more faults", hint=f"is it of the format {trace.format}?")] if more > 0 else []
-        raise Faults([*faults.faults[:MOST_FAULTS], *rest]) from None
+        raise Complaints.one(name, f"is not plain text: byte {error.start}") from None
+    except Complaints as complaints:
+        # A file of another format has a complaint in each of a million lines.
+        more = len(complaints.complaints) - MOST_FAULTS
+        rest = (
+            [Complaint(name, f"has {more} more faults", hint=f"is it of the format {trace.format}?")]
+            if more > 0
+            else []
+        )
+        raise Complaints([*complaints.complaints[:MOST_FAULTS], *rest]) from None
 
 
 def _read_csv(trace: CsvTrace, lines: list[str], name: str, duration_ns: int) -> Course:

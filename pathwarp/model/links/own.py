@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
-from pathwarp.base.complaints import Fault, Faults
+from pathwarp.base.complaints import Complaint, Complaints
 from pathwarp.model.links.course import Course, Step
 
 
@@ -39,24 +39,24 @@ _WHOLE = 100 * COLUMNS[-1].scale
 
 
 def read_own(lines: Sequence[str], name: str) -> Course:
-    """The course that a file's lines describe; Faults for all that is wrong, each with `name` and its line."""
-    faults: list[Fault] = []
+    """The course that a file's lines describe; Complaints for all that is wrong, each with `name` and its line."""
+    complaints: list[Complaint] = []
     steps: list[Step] = []
     if not lines or lines[0] != HEADER:
-        faults.append(Fault(f"{name}:1", f"header is {(lines or [''])[0][:60]!r}", HEADER))
+        complaints.append(Complaint(f"{name}:1", f"header is {(lines or [''])[0][:60]!r}", HEADER))
     last_ns = -1
     for number, line in enumerate(lines[1:], start=2):
         fields = line.split(",")
         values = [column.read(text) for column, text in zip(COLUMNS, fields, strict=False)]
-        found = list(_line_faults(fields, values, last_ns))
-        faults += [Fault(f"{name}:{number}", fault.what, fault.valid) for fault in found]
+        found = list(_line_complaints(fields, values, last_ns))
+        complaints += [Complaint(f"{name}:{number}", complaint.what, complaint.valid) for complaint in found]
         last_ns = max(last_ns, -1 if values[0] is None else values[0])
         if not found:
             steps.append(Step(*values[:3], values[3] / _WHOLE))
-    if not steps and not faults:
-        faults.append(Fault(name, "has no lines", "at least one line after the header"))
-    if faults:
-        raise Faults(faults)
+    if not steps and not complaints:
+        complaints.append(Complaint(name, "has no lines", "at least one line after the header"))
+    if complaints:
+        raise Complaints(complaints)
     return Course.of(steps, last_ns)
 
 
@@ -65,13 +65,13 @@ def write_own(steps: Sequence[tuple[str, str, str, str]]) -> str:
     return "\n".join([HEADER, *(",".join(step) for step in steps)]) + "\n"
 
 
-def _line_faults(fields: list[str], values: list[int | None], last_ns: int) -> Iterator[Fault]:
+def _line_complaints(fields: list[str], values: list[int | None], last_ns: int) -> Iterator[Complaint]:
     """What is wrong with a line after one at `last_ns`."""
     if len(fields) != len(COLUMNS):
-        yield Fault("", f"has {len(fields)} fields", f"{len(COLUMNS)}: {HEADER}")
+        yield Complaint("", f"has {len(fields)} fields", f"{len(COLUMNS)}: {HEADER}")
         return
     for column, text, value in zip(COLUMNS, fields, values, strict=True):
         if value is None:
-            yield Fault("", f"{column.name} is {text[:60]!r}", column.valid)
+            yield Complaint("", f"{column.name} is {text[:60]!r}", column.valid)
     if values[0] is not None and values[0] <= last_ns:
-        yield Fault("", f"time_ms is {fields[0]}, after {last_ns / 1e6:g} above", "instants in rising order")
+        yield Complaint("", f"time_ms is {fields[0]}, after {last_ns / 1e6:g} above", "instants in rising order")

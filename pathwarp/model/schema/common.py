@@ -18,7 +18,7 @@ Number = TypeVar("Number", int, float)
 
 
 class Part(BaseModel):
-    """Base of every part of a file: unknown keys are faults, nothing changes after loading."""
+    """Base of every part of a file: unknown keys are complaints, nothing changes after loading."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, validate_by_alias=True, validate_by_name=False)
 

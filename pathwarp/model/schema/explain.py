@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Turn what pydantic finds wrong with a data file into faults: file, line, place, bad value, valid values."""
+"""Turn what pydantic finds wrong with a data file into complaints: file, line, place, bad value, valid values."""
 
 import json
 import re
@@ -9,7 +9,7 @@ from typing import Annotated, Any, TypeVar, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
-from pathwarp.base.complaints import BadValue, Fault, Faults
+from pathwarp.base.complaints import BadValue, Complaint, Complaints
 from pathwarp.base.yamlfile import Place, YamlFile
 from pathwarp.model.catalogue import suggest
 
@@ -43,32 +43,32 @@ MESSAGES = {
 
 
 def read_model(model: type[Model], file: YamlFile) -> Model:
-    """Check `file` against `model`; Faults for all that is wrong."""
+    """Check `file` against `model`; Complaints for all that is wrong."""
     try:
         return model.model_validate(file.data)
     except ValidationError as error:
-        raise Faults(_fault(model, file, one) for one in error.errors(include_url=False)) from None
+        raise Complaints(_complaint(model, file, one) for one in error.errors(include_url=False)) from None
 
 
-def _fault(model: type[BaseModel], file: YamlFile, error: dict[str, Any]) -> Fault:
+def _complaint(model: type[BaseModel], file: YamlFile, error: dict[str, Any]) -> Complaint:
     place = _place(file.data, error)
     where = file.where(place)
     cause = error.get("ctx", {}).get("error")
     if error["type"] == "missing":
-        return Fault(where, "is missing")
+        return Complaint(where, "is missing")
     if error["type"] == "extra_forbidden":
         keys = _keys_at(model, error["loc"][:-1])
-        return Fault(where, "is not a key here", ", ".join(keys), suggest(place[-1], keys))
+        return Complaint(where, "is not a key here", ", ".join(keys), suggest(place[-1], keys))
     if isinstance(cause, BadValue):
-        return Fault(where, _say(error["input"], cause.what), cause.valid, cause.hint)
+        return Complaint(where, _say(error["input"], cause.what), cause.valid, cause.hint)
     if isinstance(cause, ValueError):
-        return Fault(where, _say(error["input"], str(cause)))
+        return Complaint(where, _say(error["input"], str(cause)))
     what, valid = MESSAGES.get(error["type"], (error["msg"], ""))
     names = {"keys": ", ".join(_keys_at(model, error["loc"]))} | error.get("ctx", {})
     what, valid = what.format_map(names), valid.format_map(names)
     words = re.findall(r"'([^']+)'", valid)
     hint = suggest(error["input"], words) if isinstance(error["input"], str) else ""
-    return Fault(where, _say(error["input"], what), ", ".join(words) or valid, hint)
+    return Complaint(where, _say(error["input"], what), ", ".join(words) or valid, hint)
 
 
 def _say(value: object, what: str) -> str:

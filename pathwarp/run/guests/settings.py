@@ -55,7 +55,7 @@ class GuestSettings(Part):
 
     @classmethod
     def of(cls, root: Path) -> Self:
-        """Read the file of a project; Faults for all that is wrong with it."""
+        """Read the file of a project; Complaints for all that is wrong with it."""
         return read_model(cls, read(root / cls.FILE, root))
 
 

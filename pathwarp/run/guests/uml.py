@@ -25,7 +25,7 @@ class Uml:
     alone = False
 
     def __init__(self, root: Path) -> None:
-        """Faults for all that is wrong with the settings."""
+        """Complaints for all that is wrong with the settings."""
         self.root = root
         self.settings = UmlSettings.of(root)
 

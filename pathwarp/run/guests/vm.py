@@ -19,7 +19,7 @@ class Vm:
     alone = True
 
     def __init__(self, root: Path) -> None:
-        """Faults for all that is wrong with the settings."""
+        """Complaints for all that is wrong with the settings."""
         self.root = root
         self.settings = VmSettings.of(root)
         self.machine: Machine | None = None
