@@ -11,12 +11,12 @@ from pathwarp.commands.options import SELECTION, option, read_number, read_selec
 from pathwarp.model.catalogue import Catalogue
 
 
-@click.command()
+@click.command("agree")
 @SELECTION
 @option("runs", "How many seeds.  [default: 1]")
 @option("seed", "The first seed.  [default: 1]")
 @click.pass_obj
-def agree(catalogue: Catalogue, runs: str | None, seed: str | None, **chosen: Any) -> Exit:
+def command(catalogue: Catalogue, runs: str | None, seed: str | None, **chosen: Any) -> Exit:
     """Run the same trials in virtual time, in real time and in virtual machines, and say how far they differ.
 
     Real time takes as long as it says: twice the trials' duration, one after the other.

@@ -62,11 +62,11 @@ class Measured:
         ]
 
 
-@click.command()
+@click.command("bench")
 @option("traffic", "Workloads, comma-separated.  [default: the scenario's]")
 @option("runs", f"Repetitions, of which the table has the median.  [default: {RUNS}]")
 @click.pass_obj
-def bench(catalogue: Catalogue, traffic: str | None, runs: str | None) -> Exit:
+def command(catalogue: Catalogue, traffic: str | None, runs: str | None) -> Exit:
     """Time trials of each kind of traffic, one guest alone and one on each CPU, and the same in real time."""
     from pathwarp.present.table import aligned
 

@@ -10,12 +10,12 @@ from pathwarp.model.load import ALL, load_variants
 from pathwarp.plan.trial import backend_complaint
 
 
-@click.group()
-def build() -> None:
+@click.group("build")
+def command() -> None:
     """Build what trials need; `run` does it by itself."""
 
 
-@build.command()
+@command.command()
 @option("variant", "Variants, comma-separated.  [default: all]")
 @BACKEND
 @click.pass_obj
@@ -32,7 +32,7 @@ def kernels(catalogue: Catalogue, variant: str | None, backend: str) -> None:
     prepare_kernels(catalogue.root, variants, backend)
 
 
-@build.command()
+@command.command()
 @option("variant", "Variants, comma-separated.  [default: mainline]")
 @click.pass_obj
 def vm(catalogue: Catalogue, variant: str | None) -> None:
@@ -42,7 +42,7 @@ def vm(catalogue: Catalogue, variant: str | None) -> None:
     ensure(catalogue.root, load_variants(catalogue, read_names(variant) or ("mainline",)), "vm")
 
 
-@build.command()
+@command.command()
 @click.pass_obj
 def lab(catalogue: Catalogue) -> None:
     """Build the guests' root file system where it is not up to date."""

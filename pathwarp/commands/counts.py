@@ -10,10 +10,10 @@ from pathwarp.commands.options import shown
 from pathwarp.model.catalogue import Catalogue
 
 
-@click.command()
+@click.command("counts")
 @click.argument("folder", envvar="PATHWARP_A", type=click.Path(path_type=Path))
 @click.pass_obj
-def counts(catalogue: Catalogue, folder: Path) -> Exit:
+def command(catalogue: Catalogue, folder: Path) -> Exit:
     """Count a run folder's reinjections three times: from its captures, by tshark, and by the kernel's counters."""
     from pathwarp.compare.counts.compare import compare
     from pathwarp.compare.packets.side import require_run_folders

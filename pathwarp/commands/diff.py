@@ -9,12 +9,12 @@ from pathwarp.commands.options import option, shown
 from pathwarp.model.catalogue import Catalogue
 
 
-@click.command()
+@click.command("diff")
 @click.argument("a", envvar="PATHWARP_A", type=click.Path(path_type=Path))
 @click.argument("b", envvar="PATHWARP_B", type=click.Path(path_type=Path))
 @option("out", "The folder for the diagrams.  [default: the figures of A's scenario]", type=click.Path(path_type=Path))
 @click.pass_obj
-def diff(catalogue: Catalogue, a: Path, b: Path, out: Path | None) -> None:
+def command(catalogue: Catalogue, a: Path, b: Path, out: Path | None) -> None:
     """Show the first packet in which the run folders A and B differ, and draw both trials around it."""
     from pathwarp.compare.packets.figure import draw_diff
     from pathwarp.compare.packets.part import find_part

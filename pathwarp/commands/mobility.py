@@ -10,12 +10,12 @@ from pathwarp.model.links.files import FOLDER
 from pathwarp.model.load import load_mobility
 
 
-@click.group()
-def mobility() -> None:
+@click.group("mobility")
+def command() -> None:
     """Generate the traces of links to moving vehicles."""
 
 
-@mobility.command()
+@command.command()
 @click.argument("name")
 @click.option(
     "--out", type=click.Path(path_type=Path), help="Folder to write NAME/NN.csv to.  [default: topologies/traces]"

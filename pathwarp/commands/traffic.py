@@ -16,12 +16,12 @@ from pathwarp.model.traces import Trace, read_csv, write_csv
 SHORTEST_GAP_S = 0.001
 
 
-@click.group()
-def traffic() -> None:
+@click.group("traffic")
+def command() -> None:
     """Generate, import and show the traces of application traffic."""
 
 
-@traffic.command()
+@command.command()
 @click.argument("name", metavar="NAME|all")
 @click.option(
     "--out", type=click.Path(path_type=Path), help="Folder to write NAME/NN.csv to.  [default: traffic/traces]"
@@ -45,7 +45,7 @@ def generate(catalogue: Catalogue, name: str, out: Path | None) -> None:
         click.echo(f"{path.parent}: {workload.traces.count} traces")
 
 
-@traffic.command(name="import")
+@command.command(name="import")
 @click.argument("capture", type=click.Path(path_type=Path))
 @click.option("--name", required=True, help="Workload that the trace is for.")
 @click.option(
@@ -78,7 +78,7 @@ def import_(catalogue: Catalogue, capture: Path, name: str, out: Path | None, ga
     click.echo(f"{path}: {len(trace.bursts)} bursts, {trace.size_bytes} bytes, the last starts at {seconds:.3f} s")
 
 
-@traffic.command()
+@command.command()
 @click.argument("name")
 @click.pass_obj
 def show(catalogue: Catalogue, name: str) -> None:

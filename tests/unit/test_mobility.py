@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from pathwarp.base.complaints import Complaints
 from pathwarp.base.shares import shares
-from pathwarp.commands.mobility import mobility
+from pathwarp.commands.mobility import command as mobility
 from pathwarp.generate.mobility.drive import Way, correlated, passes
 from pathwarp.generate.mobility.generate import generate, levels_dbm
 from pathwarp.generate.mobility.link import frame_loss, quality

@@ -7,7 +7,7 @@ from test_traffic_importer import down, write_pcap
 from test_traffic_workload import GOOD
 
 from pathwarp.base.complaints import Complaints
-from pathwarp.commands.traffic import traffic
+from pathwarp.commands.traffic import command as traffic
 from pathwarp.model.catalogue import Catalogue
 
 

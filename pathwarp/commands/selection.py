@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What several commands do with their options: plan the trials asked for, read the sealed ones, print their table."""
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pathwarp.base.complaints import Complaint, Complaints, gather
+from pathwarp.commands.options import read_number, read_selection, shown
+from pathwarp.model.catalogue import Catalogue
+
+
+def backend_complaint(name: str) -> Iterator[Complaint]:
+    from pathwarp.plan.trial import backend_complaint
+
+    yield from backend_complaint(name)
+
+
+def plan(
+    catalogue: Catalogue,
+    runs: str | None,
+    seed: str | None,
+    jobs: str | None,
+    backend: str = "uml",
+    with_baseline: bool = False,
+    **chosen: Any,
+) -> tuple[list[Any], int, dict[str, Any]]:
+    """The trials asked for, how many at a time, and the selection that they are from."""
+    from pathwarp.plan.trial import LARGEST_SEED, MOST_RUNS, Request, plan_trials
+
+    complaints: list[Complaint] = []
+    cpus = len(os.sched_getaffinity(0))
+    selection = read_selection(complaints, **chosen)
+    numbers = {
+        "runs": read_number("runs", runs, MOST_RUNS, complaints),
+        "seed": read_number("seed", seed, LARGEST_SEED, complaints),
+    }
+    workers = read_number("jobs", jobs, cpus, complaints) or cpus
+    if backend == "vm" and jobs and workers > 1:
+        complaints.append(Complaint("jobs", "a virtual machine has this one for itself", "1"))
+    numbers = {name: number for name, number in numbers.items() if number}
+    trials = []
+    with gather(complaints):
+        options = {"backend": backend, "with_baseline": with_baseline}
+        trials = plan_trials(Request(catalogue.root, **options, **selection, **numbers))
+    if complaints:
+        raise Complaints(complaints)
+    return trials, workers, selection
+
+
+def read_results(
+    catalogue: Catalogue, selection: dict[str, Any], backend: str, seeds: Sequence[int] | None = None
+) -> tuple[Any, Any, Path]:
+    """The scenario; the sealed trials selected and, where they are sealed too, the baseline's; their folder."""
+    from pathwarp.model.load import load_experiment
+    from pathwarp.model.overrides import label
+    from pathwarp.results.reading import load_results
+
+    experiment = load_experiment(catalogue, **selection)
+    scenario = experiment.scenario
+    name = label(scenario.name, selection["settings"], backend)
+    variants = list(dict.fromkeys([scenario.baseline, *experiment.variants]))
+    results = load_results(catalogue.root / "results", name, variants, list(experiment.workloads), seeds)
+    return scenario, results, catalogue.root / "results" / name
+
+
+def print_table(
+    catalogue: Catalogue,
+    selection: dict[str, Any],
+    backend: str,
+    metric: str | None = None,
+    seeds: Sequence[int] | None = None,
+) -> None:
+    from pathwarp.present.table import render
+    from pathwarp.results.reading import by_headline
+
+    scenario, results, folder = read_results(catalogue, selection, backend, seeds)
+    tables = by_headline(results, (metric,) if metric else scenario.metrics).items()
+    click.echo("\n".join(render(part, key, scenario.baseline, shown(folder)) for key, part in tables), nl=False)
