@@ -8,6 +8,7 @@ decimal number and nothing else (no dates, no octal or sexagesimal numbers, no `
 import re
 import stat
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import ClassVar
 
@@ -128,7 +129,7 @@ def parse(text: str, name: str) -> YamlFile:
     if len(text) > SIZE_LIMIT_BYTES:
         raise Complaints.one(name, f"is longer than {SIZE_LIMIT_BYTES} characters", hint="is it really a data file?")
     try:
-        node = yaml.compose(text, Loader)
+        node = _compose(text)
         if not isinstance(node, yaml.MappingNode):
             raise Complaints.one(name, "holds no mapping", "lines such as `name: value`")
         file = YamlFile(name)
@@ -138,6 +139,12 @@ def parse(text: str, name: str) -> YamlFile:
     except RecursionError:
         raise Complaints.one(name, "is nested too deep", f"at most {DEPTH_LIMIT} levels") from None
     return file
+
+
+@lru_cache(maxsize=256)
+def _compose(text: str) -> yaml.Node:
+    """The nodes of a text, which nobody changes: a command reads the same file for each variant that extends it."""
+    return yaml.compose(text, Loader)
 
 
 def value(text: str, name: str) -> object:
