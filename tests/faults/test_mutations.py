@@ -10,8 +10,12 @@ import signal
 import sys
 import traceback
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
+from functools import partial
+from itertools import product
+from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
@@ -25,7 +29,8 @@ from pathwarp.run import queue as runner
 from pathwarp.run.guests.settings import UmlSettings
 
 PARTS = ("scenarios", "topologies", "traffic", "kernels", "vms")
-LIMIT_S = 20
+# Of CPU time, which a busy machine doesn't make longer; by the clock for an input that has the program wait.
+LIMIT_S, LIMIT_WALL_S = 20, 600
 HASHES = {"kernel": "1" * 64, "lab": "2" * 64, "guest": "3" * 64}
 OPTIONS = ("scenario", "variant", "traffic", "set", "runs", "seed", "jobs", "retry", "backend")
 GOOD = {
@@ -58,6 +63,10 @@ READERS = {
 }
 
 
+# How often each exit status came, and what went wrong.
+Findings = tuple[Counter[int], list[str]]
+
+
 class Hang(BaseException):
     """An input that keeps the program busy; none of its handlers takes this for something else."""
 
@@ -67,20 +76,25 @@ def time_limit() -> Iterator[None]:
     def ring(number: int, frame: object) -> None:
         raise Hang
 
-    previous = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, LIMIT_S)
+    timers = {signal.SIGALRM: (signal.ITIMER_REAL, LIMIT_WALL_S), signal.SIGPROF: (signal.ITIMER_PROF, LIMIT_S)}
+    previous = {number: signal.signal(number, ring) for number in timers}
     try:
+        for timer, seconds in timers.values():
+            signal.setitimer(timer, seconds)
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, previous)
+        for timer, _ in timers.values():
+            signal.setitimer(timer, 0)
+        for number, handler in previous.items():
+            signal.signal(number, handler)
 
 
 @pytest.fixture
-def inputs(tmp_path, monkeypatch) -> Path:
-    """A project with the real data files; what would build and start guests stops where these would begin."""
-    for part in PARTS:
-        shutil.copytree(ROOT / part, tmp_path / part)
+def inputs(tmp_path, monkeypatch) -> list[Path]:
+    """Projects with the real data files, one for each CPU; what would build and start guests stops before it does."""
+    folders = [tmp_path / str(cpu) for cpu in os.sched_getaffinity(0)]
+    for folder, part in product(folders, PARTS):
+        shutil.copytree(ROOT / part, folder / part)
 
     def ready(root, variants, backend, with_lab):
         prepare._stale(root, variants, backend, with_lab)
@@ -93,7 +107,7 @@ def inputs(tmp_path, monkeypatch) -> Path:
 
     monkeypatch.setattr(runner, "run_trials", run_trials)
     monkeypatch.setattr(prepare, "_prepare", ready)
-    return tmp_path
+    return folders
 
 
 def tree(root: Path) -> dict[str, tuple]:
@@ -132,13 +146,29 @@ def answer(root: Path, arguments: list[str]) -> tuple[int, str, str]:
     return status, output, errors
 
 
+def share_out(work: Callable[[Path, range], Findings], folders: list[Path], mutations: int) -> None:
+    """Have a process for each folder do its share of the mutations; fail with all that they found."""
+    shares = [range(place, mutations, len(folders)) for place in range(len(folders))]
+    with ProcessPoolExecutor(len(folders), get_context("fork")) as pool:
+        found = list(pool.map(work, folders, shares))
+    answers = sum((answers for answers, _ in found), Counter())
+    troubles = [trouble for _, troubles in found for trouble in troubles]
+    print(f"{mutations} mutations: {dict(answers)}")
+    assert answers.total() + len(troubles) == mutations
+    assert_none(troubles, mutations)
+
+
 def test_mutated_files(pytestconfig, seed, inputs):
-    mutations = pytestconfig.getoption("--mutations") * 4 // 5
+    share_out(partial(mutate_files, seed), inputs, pytestconfig.getoption("--mutations") * 4 // 5)
+
+
+def mutate_files(seed: int, inputs: Path, numbers: range) -> Findings:
+    """What came of the mutations of these numbers, each of one file."""
     files = {part: sorted(path for path in (inputs / part).rglob("*") if path.is_file()) for part in PARTS}
     files["traffic"] = [path for path in files["traffic"] if path.suffix == ".yaml" or path.stem in ("01", "02")]
     files["kernels"] = [path for path in files["kernels"] if path.suffix != ".patch"] + files["kernels"][:1]
     answers, troubles = Counter(), []
-    for number in range(mutations):
+    for number in numbers:
         chance = random.Random(f"{seed} file {number}")
         part = chance.choice(("scenarios", "scenarios", "topologies", "traffic", "kernels", "vms"))
         file = chance.choice(files[part])
@@ -154,21 +184,24 @@ def test_mutated_files(pytestconfig, seed, inputs):
             troubles.append(f"mutation {number} of {file.relative_to(inputs)}: {error}")
         finally:
             restore(file, content, times)
-    print(f"{mutations} mutated files: {dict(answers)}")
-    assert_none(troubles, mutations)
+    return answers, troubles
 
 
-def test_mutated_options(pytestconfig, seed, inputs, monkeypatch):
-    mutations = pytestconfig.getoption("--mutations") // 5
+def test_mutated_options(pytestconfig, seed, inputs):
+    share_out(partial(mutate_options, seed), inputs, pytestconfig.getoption("--mutations") // 5)
+
+
+def mutate_options(seed: int, inputs: Path, numbers: range) -> Findings:
+    """What came of the mutations of these numbers, each of some options."""
     answers, troubles = Counter(), []
-    for number in range(mutations):
+    for number in numbers:
         chance = random.Random(f"{seed} option {number}")
         given = {
             **GOOD,
             **{name: mutated_value(GOOD[name], chance) for name in chance.sample(OPTIONS, chance.choice((1, 1, 3)))},
         }
         command = ["run"]
-        with monkeypatch.context() as environment:
+        with pytest.MonkeyPatch.context() as environment:
             for name, value in given.items():
                 # As Make hands it on, or as a user of the command line does.
                 if chance.random() < 0.5 and "\0" not in value:
@@ -179,8 +212,7 @@ def test_mutated_options(pytestconfig, seed, inputs, monkeypatch):
                 answers[answer(inputs, command)[0]] += 1
             except AssertionError as error:
                 troubles.append(f"mutation {number}: {given}: {error}")
-    print(f"{mutations} mutated options: {dict(answers)}")
-    assert_none(troubles, mutations)
+    return answers, troubles
 
 
 def mutated_value(good: str, chance: random.Random) -> str:
