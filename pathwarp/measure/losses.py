@@ -19,7 +19,7 @@ BEFORE_NS = NS_PER_S
 
 
 def loss_events(trial: "Analysis") -> list[dict[str, Any]]:
-    """Return an entry for each failure, in the order of their instants (docs/metrics.md, Loss events)."""
+    """Return an entry for each failure, in the order of their instants (docs/reference/metrics.md, Loss events)."""
     failures = trial.inputs.failures
     starts = [0, *(failure.until_ns or failure.at_ns for failure in failures)]
     ends = [*(failure.at_ns for failure in failures[1:]), reinjections.NEVER]

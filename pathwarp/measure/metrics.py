@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A run folder's metrics.json: every number's definition is in docs/metrics.md."""
+"""A run folder's metrics.json: every number's definition is in docs/reference/metrics.md."""
 
 import json
 import os

@@ -129,7 +129,7 @@ class Trial:
         return hashlib.sha256(text.encode()).hexdigest()
 
     def guest_plan(self) -> dict[str, object]:
-        """The guest's orders, ready for JSON (docs/data-files.md, plan.json); the runner fills in `release`."""
+        """The guest's orders for JSON (docs/reference/data-files.md, plan.json); the runner fills in `release`."""
         sender, receiver = self.topology.hosts
         paths = self.topology.paths
         addresses, gateways = self.topology.addresses(), self.topology.gateways()

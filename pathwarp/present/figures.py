@@ -12,7 +12,7 @@ from pathwarp.results.reading import BURST_METRICS, TrialResult, by_group, by_he
 
 
 def draw_figures(scenario: Scenario, results: Sequence[TrialResult], out_dir: Path) -> list[Path]:
-    """Draw what docs/figures.md describes, each as SVG and PNG, and return the files.
+    """Draw what docs/reference/figures.md describes, each as SVG and PNG, and return the files.
 
     Raises Complaints where a trial's captures are unusable or a file cannot be written.
     """

@@ -75,7 +75,7 @@ def test_committed_traces_are_what_the_paper_says(name, packets, size_bytes, tra
 @pytest.mark.parametrize("name", NAMES)
 def test_documented_figures_are_those_of_the_traces(name):
     loaded = load_workload(CATALOGUE, name)
-    text = (ROOT / "docs" / "traffic.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "reference" / "traffic.md").read_text(encoding="utf-8")
     assert f"| {' | '.join(COLUMNS[1:])} |" in text
     for row in rows(read_traces(CATALOGUE, loaded), loaded.packet_bytes, 180):
         assert f"| {' | '.join(row)} |" in text

@@ -31,7 +31,7 @@ class Counts:
 
     @property
     def agree(self) -> bool:
-        """Whether the kernel counted what the captures show, and tshark marks nothing else (docs/metrics.md)."""
+        """Whether the kernel counted what the captures show, and tshark marks nothing else."""
         if self.tshark - self.captured:
             return False
         return self.kernel_bytes in (None, _size(self.captured) + self.signalling_bytes)
@@ -40,7 +40,7 @@ class Counts:
         """A line for each count, and the packets that only one of the two analyses has."""
         yield f"  captures  {_show(self.captured)}"
         missed = self.captured - self.tshark
-        remark = f", {missed.total()} not marked (docs/metrics.md says why)" if missed else ""
+        remark = f", {missed.total()} not marked (docs/investigations/tshark.md says why)" if missed else ""
         yield f"  tshark    {_show(self.tshark)}{remark}"
         kernel = "no counter" if self.kernel_bytes is None else f"{self.kernel_bytes} B"
         remark = f", {self.signalling_bytes} of them D-ITG's signalling" if self.signalling_bytes else ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What traces amount to: bursts, gaps, sizes and rates in figures, the same for `show` and for docs/traffic.md."""
+"""Bursts, gaps, sizes and rates of traces in figures, the same for `show` and for docs/reference/traffic.md."""
 
 import math
 from collections.abc import Sequence
