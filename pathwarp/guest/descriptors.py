@@ -3,6 +3,7 @@
 
 import ctypes
 import os
+import socket
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _PIDFD_GETFD = 438  # the same on all architectures
@@ -19,3 +20,13 @@ def duplicate(pid: int, number: int) -> int:
         return copy
     finally:
         os.close(process)
+
+
+def duplicate_socket(pid: int, number: int) -> socket.socket:
+    """The socket that is `number` in another process; OSError when that is none, and then nothing of it stays open."""
+    copy = duplicate(pid, number)
+    try:
+        return socket.socket(fileno=copy)
+    except OSError:
+        os.close(copy)
+        raise

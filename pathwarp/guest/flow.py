@@ -103,9 +103,11 @@ class Flow:
         """
         for name in os.listdir(f"/proc/{self.receiver.pid}/fd"):
             with contextlib.suppress(OSError):
-                copy = socket.socket(fileno=descriptors.duplicate(self.receiver.pid, int(name)))
-                if copy.getsockname()[1] == self.plan["port"]:
-                    self._listeners.append(copy)
+                found = descriptors.duplicate_socket(self.receiver.pid, int(name))
+                if found.getsockname()[1] == self.plan["port"]:
+                    self._listeners.append(found)
+                else:
+                    found.close()
         if not self._listeners:
             raise RuntimeError("ITGRecv stopped listening before the connection stood")
 

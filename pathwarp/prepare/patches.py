@@ -14,7 +14,9 @@ SERIES = "series"
 # How many lines of a hunk's context may differ: patch's own default, said here because it decides what still applies.
 FUZZ = 2
 
-ENTRY = re.compile(r"(?P<name>[\w.+-]+\.patch)(\s+#\s*(?P<only>\S+))?", re.ASCII)
+# Of a patch's name without its ending; file systems take 255.
+LONGEST_NAME = 120
+ENTRY = re.compile(rf"(?P<name>[\w.+-]{{1,{LONGEST_NAME}}}\.patch)(\s+#\s*(?P<only>\S+))?", re.ASCII)
 
 
 def read_series(folder: Path, root: Path, backend: str, backends: tuple[str, ...]) -> list[Path]:
@@ -37,7 +39,10 @@ def read_series(folder: Path, root: Path, backend: str, backends: tuple[str, ...
         where = f"{series.relative_to(root).as_posix()}:{number}"
         entry = ENTRY.fullmatch(line)
         if entry is None or entry["only"] not in (None, *backends):
-            valid = f"NAME.patch, or NAME.patch # BACKEND, a backend being one of {', '.join(backends)}"
+            valid = (
+                f"NAME.patch, or NAME.patch # BACKEND, a NAME of at most {LONGEST_NAME} characters and a backend of "
+                f"{', '.join(backends)}"
+            )
             complaints.append(Complaint(where, f"{line[:80]!r} names no patch", valid))
         elif not (folder / entry["name"]).is_file():
             complaints.append(

@@ -7,7 +7,7 @@ import pytest
 from kernel_project import MAIN, write_patch
 
 from pathwarp.base.complaints import Complaints, Exit
-from pathwarp.prepare.patches import apply_patches, read_series, refusals
+from pathwarp.prepare.patches import LONGEST_NAME, apply_patches, read_series, refusals
 
 BACKENDS = ("uml", "vm")
 
@@ -77,7 +77,17 @@ def test_all_complaints_of_a_series_at_once(tmp_path):
     assert [complaint.split(":")[1] for complaint in found] == ["2", "3", "4", "5", "6"]
     assert "'../b.patch' names no patch" in found[0]
     assert "there is no file c.patch" in found[1]
-    assert "one of uml, vm" in found[3]
+    assert "a backend of uml, vm" in found[3]
+
+
+def test_a_name_that_no_file_system_takes_is_a_complaint(tmp_path):
+    longest, longer = (f"{'a' * length}.patch" for length in (LONGEST_NAME, LONGEST_NAME + 1))
+    found = complaints_of(tmp_path, f"{longest}\n{longer}\n{'b' * 1000}.patch\n")
+    assert [complaint.split(":")[1] for complaint in found] == ["1", "2", "3"]
+    assert "there is no file" in found[0]
+    assert all("names no patch" in complaint for complaint in found[1:])
+    write_series(tmp_path, f"{longest}\n", longest)
+    assert names(tmp_path, "uml") == [longest]
 
 
 def test_a_series_that_is_no_text(tmp_path):
