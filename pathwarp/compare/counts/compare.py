@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from pathwarp.compare.counts.tshark import Reinjection, reinjections
+from pathwarp.measure.analysis import Analysis, analyse
 from pathwarp.measure.inputs import counter_changes
-from pathwarp.measure.metrics import Analysis, analyse
 
 _MOST = 5  # packets shown that only one of the two analyses has
 _BYTES = "MPTcpExtReinjectBytes"
