@@ -15,7 +15,7 @@ from pathwarp.model.catalogue import Catalogue
 @click.pass_obj
 def command(catalogue: Catalogue, folder: Path) -> Exit:
     """Count a run folder's reinjections three times: from its captures, by tshark, and by the kernel's counters."""
-    from pathwarp.compare.counts.compare import compare
+    from pathwarp.compare.counts.tally import compare
     from pathwarp.compare.packets.side import require_run_folders
     from pathwarp.prepare.prepare import prepare_lab
 

@@ -16,8 +16,8 @@ from pathwarp.model.catalogue import Catalogue
 @click.pass_obj
 def command(catalogue: Catalogue, a: Path, b: Path, out: Path | None) -> None:
     """Show the first packet in which the run folders A and B differ, and draw both trials around it."""
+    from pathwarp.compare.packets.divergence import find_part
     from pathwarp.compare.packets.figure import draw_diff
-    from pathwarp.compare.packets.part import find_part
     from pathwarp.compare.packets.report import report
     from pathwarp.compare.packets.side import read_sides
 

@@ -11,7 +11,7 @@ import click
 
 from pathwarp.base.complaints import Complaint, Complaints
 from pathwarp.base.jsonfile import read_mapping
-from pathwarp.compare.inputs import changed_inputs
+from pathwarp.compare.outdated import changed_inputs
 from pathwarp.plan.trial import Trial
 from pathwarp.results import runfolder
 from pathwarp.results.manifest import file_hashes, one_hash, own_hash

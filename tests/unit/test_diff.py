@@ -10,7 +10,7 @@ from trial_writer import DELAY_MS, TrialWriter
 
 from pathwarp.base.complaints import Exit
 from pathwarp.cli import main
-from pathwarp.compare.packets.part import find_part
+from pathwarp.compare.packets.divergence import find_part
 from pathwarp.compare.packets.report import report
 from pathwarp.compare.packets.side import read_sides
 from pathwarp.wire.mptcp import token_and_first_dsn

@@ -13,7 +13,7 @@ from trial_writer import ZERO_NS, TrialWriter
 from pathwarp.base.complaints import Exit
 from pathwarp.cli import main
 from pathwarp.compare import verify
-from pathwarp.compare.inputs import changed_inputs
+from pathwarp.compare.outdated import changed_inputs
 from pathwarp.plan.trial import Request, plan_trials
 from pathwarp.results.manifest import manifest
 from pathwarp.results.runfolder import in_progress, seal

@@ -4,7 +4,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from pathwarp.compare.packets.part import Part
+from pathwarp.compare.packets.divergence import Part
 from pathwarp.compare.packets.side import Side
 from pathwarp.measure.bursts import completion_ms
 from pathwarp.model.overrides import label

@@ -4,7 +4,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from pathwarp.compare.packets.part import WORDS, Part
+from pathwarp.compare.packets.divergence import WORDS, Part
 from pathwarp.compare.packets.side import Side
 from pathwarp.compare.packets.words import Words
 
