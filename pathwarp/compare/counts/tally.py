@@ -51,7 +51,7 @@ class Counts:
         yield "  all agree" if self.agree else "  they differ"
 
 
-def compare(root: Path, folder: Path) -> Counts:
+def tally(root: Path, folder: Path) -> Counts:
     """Count a run folder's reinjections; Complaints when it can't be measured."""
     trial = analyse(folder)
     sender = trial.inputs.ends[0]
