@@ -15,13 +15,13 @@ from pathwarp.model.catalogue import Catalogue
 @click.pass_obj
 def command(catalogue: Catalogue, folder: Path) -> Exit:
     """Count a run folder's reinjections three times: from its captures, by tshark, and by the kernel's counters."""
-    from pathwarp.compare.counts.compare import compare
+    from pathwarp.compare.counts.tally import tally
     from pathwarp.compare.packets.side import require_run_folders
     from pathwarp.prepare.prepare import prepare_lab
 
     require_run_folders(folder)
     prepare_lab(catalogue.root)
-    found = compare(catalogue.root, folder)
+    found = tally(catalogue.root, folder)
     click.echo(f"{shown(folder.absolute())}: reinjections")
     for line in found.lines():
         click.echo(line)

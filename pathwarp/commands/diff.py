@@ -16,15 +16,15 @@ from pathwarp.model.catalogue import Catalogue
 @click.pass_obj
 def command(catalogue: Catalogue, a: Path, b: Path, out: Path | None) -> None:
     """Show the first packet in which the run folders A and B differ, and draw both trials around it."""
+    from pathwarp.compare.packets.divergence import find_divergence
     from pathwarp.compare.packets.figure import draw_diff
-    from pathwarp.compare.packets.part import find_part
     from pathwarp.compare.packets.report import report
     from pathwarp.compare.packets.side import read_sides
 
     sides = read_sides(a, b)
-    part = find_part(*(side.sightings for side in sides))
-    for line in report(sides, part):
+    divergence = find_divergence(*(side.sightings for side in sides))
+    for line in report(sides, divergence):
         click.echo(line)
-    if part:
-        for path in draw_diff(sides, part, out, catalogue.root / "results"):
+    if divergence:
+        for path in draw_diff(sides, divergence, out, catalogue.root / "results"):
             click.echo(shown(path))

@@ -11,7 +11,7 @@ import click
 
 from pathwarp.base.complaints import Complaint, Complaints
 from pathwarp.base.jsonfile import read_mapping
-from pathwarp.compare.inputs import changed_inputs
+from pathwarp.compare.outdated import outdated_inputs
 from pathwarp.plan.trial import Trial
 from pathwarp.results import runfolder
 from pathwarp.results.manifest import file_hashes, one_hash, own_hash
@@ -108,7 +108,7 @@ def _whole(folder: Path) -> bool:
 
 def _changed(job: Job) -> str:
     manifest: dict[str, Any] = read_mapping(job.final / runfolder.MANIFEST)
-    lines = changed_inputs(job, manifest, job.final) or ["what makes up a trial's id"]
+    lines = outdated_inputs(job, manifest, job.final) or ["what makes up a trial's id"]
     head = f"{job.trial.title}: can't be verified, its inputs changed:"
     return "\n    ".join((head, *lines, "`make scenario=…` runs it with the inputs of now"))
 

@@ -2,23 +2,21 @@
 """What each failure of a trial cost: an entry of `loss_events` for each, and what all of them come to."""
 
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pathwarp.measure import bursts, delays
+from pathwarp.measure.analysis import Analysis
 from pathwarp.measure.inputs import NS_PER_S, Failure
 from pathwarp.measure.transports import reinjections
-
-if TYPE_CHECKING:
-    from pathwarp.measure.metrics import Analysis
 
 # Of these the trial's value is the median over its events.
 MEDIANS = ("delay_increase_ms", "max_interarrival_gap_ms", "time_to_first_reinjection_ms")
 BEFORE_NS = NS_PER_S
 
 
-def loss_events(trial: "Analysis") -> list[dict[str, Any]]:
+def loss_events(trial: Analysis) -> list[dict[str, Any]]:
     """Return an entry for each failure, in the order of their instants (docs/reference/metrics.md, Loss events)."""
     failures = trial.inputs.failures
     starts = [0, *(failure.until_ns or failure.at_ns for failure in failures)]
@@ -32,7 +30,7 @@ def medians(events: list[dict[str, Any]]) -> dict[str, float | None]:
     return {key: median(values) if values else None for key, values in found.items()}
 
 
-def _entry(trial: "Analysis", number: int, failure: Failure, since_ns: int, next_ns: int) -> dict[str, Any]:
+def _entry(trial: Analysis, number: int, failure: Failure, since_ns: int, next_ns: int) -> dict[str, Any]:
     """The entry of a failure; the one before it was over at `since_ns`, the one behind it begins at `next_ns`."""
     table, resent, log = trial.packets, trial.resent, trial.log
     path = trial.inputs.paths.index(failure.path)
@@ -69,14 +67,14 @@ def _entry(trial: "Analysis", number: int, failure: Failure, since_ns: int, next
     }
 
 
-def _share(trial: "Analysis", failure: Failure, path: int) -> float | None:
+def _share(trial: Analysis, failure: Failure, path: int) -> float | None:
     """The share of the packets with new data in the second before a failure that were sent on its path."""
     table = trial.packets
     before = (table.time_ns >= failure.at_ns - BEFORE_NS) & (table.time_ns < failure.at_ns) & (trial.resent.new > 0)
     return float((table.path[before] == path).mean()) if before.any() else None
 
 
-def _rejoined_ms(trial: "Analysis", failure: Failure, next_ns: int) -> float | None:
+def _rejoined_ms(trial: Analysis, failure: Failure, next_ns: int) -> float | None:
     """From a failure's end to the first MP_JOIN on its path; None where nothing joined before the next failure."""
     if failure.until_ns is None:
         return None

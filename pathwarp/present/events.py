@@ -4,7 +4,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from pathwarp.measure.metrics import Analysis, analyse
+from pathwarp.measure.analysis import Analysis, analyse
 from pathwarp.measure.transports.packets import Packets
 from pathwarp.present.timing import NS_PER_MS, Kind, PacketEvent, Recovery
 from pathwarp.results.integrity import require_undamaged

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from timers import Estimate
 
-from pathwarp.measure.metrics import Analysis, analyse
+from pathwarp.measure.analysis import Analysis, analyse
 from pathwarp.model.overrides import Setting
 from pathwarp.plan.trial import Request, Trial, plan_trials
 from pathwarp.run.guests.settings import UmlSettings

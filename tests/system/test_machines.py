@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from project_folder import ROOT, left_over, processes_below
 
-from pathwarp.measure.metrics import Analysis, analyse
+from pathwarp.measure.analysis import Analysis, analyse
 from pathwarp.run.guests.processes import wait_for
 
 MACHINES = (ROOT / "build").resolve() / "vm"

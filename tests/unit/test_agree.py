@@ -9,7 +9,7 @@ from pathwarp.base.complaints import Complaints
 from pathwarp.compare.agree.report import machines, render
 from pathwarp.compare.agree.timers import timers
 from pathwarp.compare.agree.ways import WAYS, plan
-from pathwarp.measure.metrics import analyse
+from pathwarp.measure.analysis import analyse
 from pathwarp.model.overrides import Setting
 from pathwarp.plan.trial import Request
 from pathwarp.results.reading import TrialResult

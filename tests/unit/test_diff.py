@@ -10,7 +10,7 @@ from trial_writer import DELAY_MS, TrialWriter
 
 from pathwarp.base.complaints import Exit
 from pathwarp.cli import main
-from pathwarp.compare.packets.part import find_part
+from pathwarp.compare.packets.divergence import find_divergence
 from pathwarp.compare.packets.report import report
 from pathwarp.compare.packets.side import read_sides
 from pathwarp.wire.mptcp import token_and_first_dsn
@@ -90,14 +90,14 @@ def two(tmp_path):
     return write
 
 
-def part_of(folders: tuple[Path, Path]):
-    return find_part(*(side.sightings for side in read_sides(*folders)))
+def divergence_of(folders: tuple[Path, Path]):
+    return find_divergence(*(side.sightings for side in read_sides(*folders)))
 
 
 def told(folders: tuple[Path, Path]) -> list[str]:
     """What is said of two run folders."""
     sides = read_sides(*folders)
-    return list(report(sides, find_part(*(side.sightings for side in sides))))
+    return list(report(sides, find_divergence(*(side.sightings for side in sides))))
 
 
 def test_other_random_numbers_are_no_difference(tmp_path, two):
@@ -105,7 +105,7 @@ def test_other_random_numbers_are_no_difference(tmp_path, two):
     assert (tmp_path / "a/captures/server-wlan.pcap").read_bytes() != (
         tmp_path / "b/captures/server-wlan.pcap"
     ).read_bytes()
-    assert part_of(folders) is None
+    assert divergence_of(folders) is None
     assert told(folders) == [
         f"std-a  {folders[0]}",
         f"std-b  {folders[1]}",
@@ -187,10 +187,10 @@ def test_of_two_packets_at_one_instant_the_one_that_the_other_lacks_is_alone(tmp
     for writer in writers:
         writer.answer("4g", 500, 1)
         writer.story()
-    part = part_of(two(*writers))
-    assert part.alone == 1
-    assert part.rows[0] is None
-    assert part.at_ns == 500_000_000
+    divergence = divergence_of(two(*writers))
+    assert divergence.alone == 1
+    assert divergence.rows[0] is None
+    assert divergence.at_ns == 500_000_000
 
 
 def test_a_trial_whose_captures_end_early(tmp_path, two):

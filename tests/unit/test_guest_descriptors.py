@@ -39,6 +39,6 @@ def test_a_socket_of_another_process(descriptors, sleeper):
 
 def test_what_is_no_socket_does_not_stay_open(descriptors, sleeper):
     before = os.listdir("/proc/self/fd")
-    with pytest.raises(OSError, match="not a socket|non-socket"):
+    with pytest.raises(OSError, match=r"not a socket|non-socket"):
         descriptors.duplicate_socket(sleeper[0], 0)
     assert os.listdir("/proc/self/fd") == before

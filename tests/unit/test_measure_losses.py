@@ -6,7 +6,8 @@ import pytest
 from trial_writer import TOKEN, TrialWriter
 
 from pathwarp.base.complaints import Complaints
-from pathwarp.measure.metrics import analyse, measure
+from pathwarp.measure.analysis import analyse
+from pathwarp.measure.metrics import measure
 
 REMOVE_ADDR = writer.option(4, 0, b"\0")
 

@@ -8,7 +8,8 @@ import pytest
 from trial_writer import TrialWriter
 
 from pathwarp.base.complaints import Complaints, Exit
-from pathwarp.measure.metrics import analyse, measure, write_metrics
+from pathwarp.measure.analysis import analyse
+from pathwarp.measure.metrics import measure, write_metrics
 
 KEYS = {
     "affected_burst",

@@ -13,7 +13,7 @@ from trial_writer import ZERO_NS, TrialWriter
 from pathwarp.base.complaints import Exit
 from pathwarp.cli import main
 from pathwarp.compare import verify
-from pathwarp.compare.inputs import changed_inputs
+from pathwarp.compare.outdated import outdated_inputs
 from pathwarp.plan.trial import Request, plan_trials
 from pathwarp.results.manifest import manifest
 from pathwarp.results.runfolder import in_progress, seal
@@ -157,7 +157,7 @@ def test_what_is_not_sealed_or_has_no_manifest_cannot_be_verified(job, repeat, c
 
 def changes(job: Job, **now: object) -> list[str]:
     """What is said to have changed when the job has other values."""
-    return changed_inputs(replace(job, **now), json.loads((job.final / "manifest.json").read_text()), job.final)
+    return outdated_inputs(replace(job, **now), json.loads((job.final / "manifest.json").read_text()), job.final)
 
 
 def test_nothing_changed(job):

@@ -7,7 +7,7 @@ import numpy as np
 
 from pathwarp.base.jsonfile import read_mapping
 from pathwarp.compare.agree.timers import NS_PER_MS, timers
-from pathwarp.measure.metrics import analyse
+from pathwarp.measure.analysis import analyse
 from pathwarp.present.metric import Metric
 from pathwarp.results.reading import TrialResult
 

@@ -3,8 +3,8 @@
 
 import numpy as np
 
+from pathwarp.measure.analysis import Analysis
 from pathwarp.measure.inputs import Failure
-from pathwarp.measure.metrics import Analysis
 from pathwarp.measure.transports.reinjections import NEVER
 
 NS_PER_MS = 1_000_000

@@ -4,7 +4,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from pathwarp.compare.packets.part import Part
+from pathwarp.compare.packets.divergence import Divergence
 from pathwarp.compare.packets.side import Side
 from pathwarp.measure.bursts import completion_ms
 from pathwarp.model.overrides import label
@@ -13,7 +13,7 @@ from pathwarp.present.events import around_burst, around_instant, first_packet
 from pathwarp.present.timing import Recovery
 
 
-def draw_diff(sides: Sequence[Side], part: Part, out: Path | None, results: Path) -> list[Path]:
+def draw_diff(sides: Sequence[Side], divergence: Divergence, out: Path | None, results: Path) -> list[Path]:
     """Draw the burst that each trial was sending at the first difference, or had sent last, as SVG and PNG.
 
     Without `out` they go to the figures of the first trial's scenario below `results`. Returns the files.
@@ -21,11 +21,11 @@ def draw_diff(sides: Sequence[Side], part: Part, out: Path | None, results: Path
     plan = sides[0].analysis.inputs.plan
     if out is None:
         out = results / label(plan["scenario"], plan["settings"]) / "figures"
-    recoveries = [_around(side, part.at_ns) for side in sides]
+    recoveries = [_around(side, divergence.at_ns) for side in sides]
     names = [side.name for side in sides]
     seeds = " and ".join(dict.fromkeys(str(side.analysis.inputs.plan["seed"]) for side in sides))
     title = f"{plan['traffic'].capitalize()} traffic, seed {seeds}: where {names[0]} and {names[1]} part"
-    subtitle = f"{part.at_ns / 1e9:.6f} s from the flow's start, from the captures of both trials"
+    subtitle = f"{divergence.at_ns / 1e9:.6f} s from the flow's start, from the captures of both trials"
     name = f"diff-{plan['traffic']}-{plan['seed']:03d}-{'-'.join(names)}"
     return timing.draw(recoveries, title, subtitle, out, name, stacked=True)
 

@@ -4,61 +4,62 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from pathwarp.compare.packets.part import WORDS, Part
+from pathwarp.compare.packets.divergence import WORDS, Divergence
 from pathwarp.compare.packets.side import Side
 from pathwarp.compare.packets.words import Words
 
 CONTEXT = 5  # packets shown before the first difference and after it
 
 
-def report(sides: Sequence[Side], part: Part | None) -> Iterator[str]:
+def report(sides: Sequence[Side], divergence: Divergence | None) -> Iterator[str]:
     """The lines: which trials, what they have in common, the first difference, and how each of them goes on."""
     width = max(len(side.name) for side in sides)
     for side in sides:
         yield f"{side.name:<{width}}  {side.folder}"
     yield f"They were given the same, but for: {', '.join(_inputs(sides)) or 'nothing that the plans say'}"
-    if part is None:
+    if divergence is None:
         yield f"They are the same packet for packet, {len(sides[0].sightings)} in all captures."
         return
-    words = [Words(side, part.at_ns) for side in sides]
-    yield from _common(sides, words, part)
+    words = [Words(side, divergence.at_ns) for side in sides]
+    yield from _common(sides, words, divergence)
     yield ""
-    yield f"First difference, {_seconds(part.at_ns)} from the flow's start:"
-    yield from _difference(sides, words, part)
+    yield f"First difference, {_seconds(divergence.at_ns)} from the flow's start:"
+    yield from _difference(sides, words, divergence)
     for number, side in enumerate(sides):
         yield ""
         yield f"{side.name} goes on:"
-        yield from (words[number].line(row) for row in part.after[number][:CONTEXT])
-        if not len(part.after[number]):
+        yield from (words[number].line(row) for row in divergence.after[number][:CONTEXT])
+        if not len(divergence.after[number]):
             yield "  with nothing: its captures end here"
     yield ""
 
 
-def _common(sides: Sequence[Side], words: Sequence[Words], part: Part) -> Iterator[str]:
-    whose = part.alone or 0
-    rows = part.before[whose]
+def _common(sides: Sequence[Side], words: Sequence[Words], divergence: Divergence) -> Iterator[str]:
+    whose = divergence.alone or 0
+    rows = divergence.before[whose]
     if not len(rows):
         yield "They share nothing: the first packet differs."
         return
     last_ns = int(sides[whose].sightings.time_ns[rows[-1]])
     yield f"They share the first {len(rows)} packets of all captures, up to {_seconds(last_ns)} from the flow's start"
-    if part.shifted_ns is not None:
-        yield f"(up to {part.shift_ns} ns apart, from {_seconds(part.shifted_ns)} on: ticks of the guests' clock):"
+    if divergence.shifted_ns is not None:
+        since = _seconds(divergence.shifted_ns)
+        yield f"(up to {divergence.shift_ns} ns apart, from {since} on: ticks of the guests' clock):"
     yield ""
     yield from (words[whose].line(row) for row in rows[-CONTEXT:])
 
 
-def _difference(sides: Sequence[Side], words: Sequence[Words], part: Part) -> Iterator[str]:
-    if part.alone is None:
-        named = ", ".join(WORDS[name] for name in part.columns)
-        yield f"  both: {words[0].where(part.rows[0])}; it differs in: {named}"
-        for side, told, row in zip(sides, words, part.rows, strict=True):
+def _difference(sides: Sequence[Side], words: Sequence[Words], divergence: Divergence) -> Iterator[str]:
+    if divergence.alone is None:
+        named = ", ".join(WORDS[name] for name in divergence.columns)
+        yield f"  both: {words[0].where(divergence.rows[0])}; it differs in: {named}"
+        for side, told, row in zip(sides, words, divergence.rows, strict=True):
             yield f"  {side.name}: {told.what(row)}"
         return
-    one, other = sides[part.alone], sides[1 - part.alone]
-    row, later = part.rows[part.alone], part.rows[1 - part.alone]
-    what = words[part.alone].what(row)
-    yield f"  {one.name}: {words[part.alone].where(row)}: {what}"
+    one, other = sides[divergence.alone], sides[1 - divergence.alone]
+    row, later = divergence.rows[divergence.alone], divergence.rows[1 - divergence.alone]
+    what = words[divergence.alone].what(row)
+    yield f"  {one.name}: {words[divergence.alone].where(row)}: {what}"
     if later is None:
         yield f"  {other.name}: no such packet at that instant, nor later"
         return

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from pathwarp.base.complaints import Complaint, Complaints
 from pathwarp.compare.packets.sightings import Sightings, collect
+from pathwarp.measure.analysis import Analysis, analyse
 from pathwarp.measure.inputs import counter_changes
-from pathwarp.measure.metrics import Analysis, analyse
 
 PLAN = "logs/plan.json"
 

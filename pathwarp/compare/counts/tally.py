@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from pathwarp.compare.counts.tshark import Reinjection, reinjections
+from pathwarp.measure.analysis import Analysis, analyse
 from pathwarp.measure.inputs import counter_changes
-from pathwarp.measure.metrics import Analysis, analyse
 
 _MOST = 5  # packets shown that only one of the two analyses has
 _BYTES = "MPTcpExtReinjectBytes"
@@ -51,7 +51,7 @@ class Counts:
         yield "  all agree" if self.agree else "  they differ"
 
 
-def compare(root: Path, folder: Path) -> Counts:
+def tally(root: Path, folder: Path) -> Counts:
     """Count a run folder's reinjections; Complaints when it can't be measured."""
     trial = analyse(folder)
     sender = trial.inputs.ends[0]

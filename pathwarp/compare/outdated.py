@@ -13,7 +13,7 @@ LONGEST = 24  # characters of a value shown
 _ABSENT = object()
 
 
-def changed_inputs(job: Job, manifest: dict[str, Any], folder: Path) -> list[str]:
+def outdated_inputs(job: Job, manifest: dict[str, Any], folder: Path) -> list[str]:
     """Lines that name each input of the trial sealed in `folder` that differs from the job's, with both values.
 
     Empty when it can't be told: only the trial ids differ.

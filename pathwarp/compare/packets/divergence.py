@@ -32,7 +32,7 @@ WORDS = {
 
 
 @dataclass(frozen=True)
-class Part:
+class Divergence:
     """The first difference, `at_ns` from the start of the flow; the pairs are for the two trials.
 
     `alone` is the trial (0 or 1) whose packet the other one lacks at that time; the other's row is then the same packet
@@ -69,7 +69,7 @@ class _Stream:
         return one, two
 
 
-def find_part(one: Sightings, two: Sightings) -> Part | None:
+def find_divergence(one: Sightings, two: Sightings) -> Divergence | None:
     """Compare packet by packet; None when the trials are the same all through.
 
     Each direction of each capture is compared by itself, as a shift by a tick may change the order among them; the
@@ -103,7 +103,7 @@ def _stream(sides: Sequence[Sightings], key: tuple[int, int, int], tolerance_ns:
 
 def _describe(
     sides: Sequence[Sightings], streams: Sequence[_Stream], at_ns: int, stream: _Stream, tolerance_ns: int
-) -> Part:
+) -> Divergence:
     rows, alone = _fate(sides, stream, tolerance_ns)
     columns = ()
     if alone is None:
@@ -125,7 +125,7 @@ def _describe(
             shift_ns = max(shift_ns, int(shifts.max()))
             first = int(ours[np.argmax(shifts > 0)])
             shifted_ns = first if shifted_ns is None else min(first, shifted_ns)
-    return Part(at_ns, rows, alone, columns, tuple(before), tuple(after), shift_ns, shifted_ns)
+    return Divergence(at_ns, rows, alone, columns, tuple(before), tuple(after), shift_ns, shifted_ns)
 
 
 def _fate(
