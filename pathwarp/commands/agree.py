@@ -22,7 +22,7 @@ def command(catalogue: Catalogue, runs: str | None, seed: str | None, **chosen: 
     Real time takes as long as it says: twice the trials' duration, one after the other.
     """
     from pathwarp.compare.agree import ways
-    from pathwarp.plan.trial import LARGEST_SEED, MOST_RUNS, Request
+    from pathwarp.plan.request import LARGEST_SEED, MOST_RUNS, Request
 
     complaints: list[Complaint] = []
     selection = read_selection(complaints, **chosen)

@@ -15,7 +15,8 @@ from pathwarp.base.complaints import Complaint, Complaints, Exit, gather
 from pathwarp.commands.options import option, read_names, read_number
 from pathwarp.model.catalogue import Catalogue
 from pathwarp.model.overrides import Setting
-from pathwarp.plan.trial import Request, Trial, plan_trials
+from pathwarp.plan.request import Request, plan_trials
+from pathwarp.plan.trial import Trial
 from pathwarp.run.progress import Progress
 from pathwarp.run.queue import make_jobs, run_jobs
 from pathwarp.run.worker import Job, Outcome

@@ -14,7 +14,7 @@ from pathwarp.model.catalogue import Catalogue
 
 
 def backend_complaint(name: str) -> Iterator[Complaint]:
-    from pathwarp.plan.trial import backend_complaint
+    from pathwarp.plan.request import backend_complaint
 
     yield from backend_complaint(name)
 
@@ -29,7 +29,7 @@ def plan(
     **chosen: Any,
 ) -> tuple[list[Any], int, dict[str, Any]]:
     """The trials asked for, how many at a time, and the selection that they are from."""
-    from pathwarp.plan.trial import LARGEST_SEED, MOST_RUNS, Request, plan_trials
+    from pathwarp.plan.request import LARGEST_SEED, MOST_RUNS, Request, plan_trials
 
     complaints: list[Complaint] = []
     cpus = len(os.sched_getaffinity(0))

@@ -29,7 +29,7 @@ def command(
     **chosen: Any,
 ) -> Exit:
     """Run sealed trials again, and compare what comes out with them, byte by byte."""
-    from pathwarp.plan.trial import MOST_RUNS
+    from pathwarp.plan.request import MOST_RUNS
 
     complaints: list[Complaint] = []
     often = read_number("times", times, MOST_RUNS, complaints)

@@ -2,10 +2,11 @@
 """Which inputs of a sealed trial are no longer those of now."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from pathwarp.plan.orders import PLAN, orders
 from pathwarp.run.worker import Job
 
 MOST = 5  # changes named of one input
@@ -28,44 +29,53 @@ def outdated_inputs(job: Job, manifest: dict[str, Any], folder: Path) -> list[st
 
 
 def _sealed(manifest: dict[str, Any], folder: Path) -> dict[str, Any]:
-    plan = _plan(folder)
     return {
         **_products(manifest["inputs"], manifest["kernel"], manifest["lab"]),
         "backend": manifest["backend"],
         "time mode": manifest["time_mode"],
         "trace": manifest["traffic"]["trace_sha256"],
         "link trace": manifest.get("link_traces", {}),
-        "plan": plan,
+        "plan": _plan(folder),
     }
 
 
 def _current(job: Job) -> dict[str, Any]:
     trial = job.trial
     return {
-        **_products(job.hashes, job.kernel_record, job.lab_record),
+        **_products(job.inputs, job.kernel_record, job.lab_record),
         "backend": trial.backend,
         "time mode": trial.time_mode,
         "trace": trial.replay.sha256,
         "link trace": dict(trial.replay.link_traces),
         # As JSON has it: lists, no tuples.
-        "plan": json.loads(json.dumps({**trial.guest_plan(), "release": job.kernel_record["release"]})),
+        "plan": json.loads(orders(trial, job.kernel_record["release"])[PLAN]),
     }
 
 
-def _products(hashes: dict[str, str], kernel: dict[str, Any], lab: dict[str, Any]) -> dict[str, Any]:
-    """What was built: the hash that counts, and what it was made from, which says why the hash changed."""
+def _products(inputs: Mapping[str, Any], kernel: dict[str, Any], lab: dict[str, Any]) -> dict[str, Any]:
+    """What was made for the trial: the hash that counts, and what it was made from, which says why the hash changed.
+
+    Before `identity.FORMAT` 2 there was one hash over all of the guest's code and how it is booted, of the lab root one
+    over its packages, and none of the orders.
+    """
     patches = {patch["file"]: patch["sha256"] for patch in kernel["patches"]}
     names = ("source", "compiler", "config_sha256")
+    recorded = inputs["lab"] if isinstance(inputs["lab"], dict) else {"packages": inputs["lab"]}
     return {
-        "kernel": {"binary": hashes["kernel"], "patches": patches, **{name: kernel[name] for name in names}},
-        "lab root": {"packages": hashes["lab"], "package": lab["packages"]},
-        "guest code": hashes["guest"],
+        "kernel": {"binary": inputs["kernel"], "patches": patches, **{name: kernel[name] for name in names}},
+        "lab root": {**recorded, "package": lab["packages"]},
+        "guest code": inputs["guest"],
+        "boot": inputs.get("boot", _ABSENT),
+        "boot file": inputs.get("boot_files", _ABSENT),
+        "ground": inputs.get("ground", _ABSENT),
+        # The plan itself says more than its hash.
+        "orders": {name: sha256 for name, sha256 in inputs.get("orders", {}).items() if name != PLAN},
     }
 
 
 def _plan(folder: Path) -> Any:
     try:
-        return json.loads((folder / "logs" / "plan.json").read_text())
+        return json.loads((folder / PLAN).read_text())
     except (OSError, ValueError):
         return _ABSENT
 

@@ -93,7 +93,7 @@ def _unsealed(root: Path, trial: Trial) -> list[Complaint]:
     folder = root / trial.folder
     found = runfolder.sealed_id(folder)
     if found is None:
-        hint = f"run it first: make scenario={trial.scenario.name} variant={trial.variant.name}"
+        hint = f"run it first: {trial.command}"
         return [Complaint(str(trial.folder), "is not sealed, so there is nothing to compare with", hint=hint)]
     if not found or not _whole(folder):
         hint = "remove the folder and run the trial again"

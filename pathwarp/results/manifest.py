@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from pathwarp.plan.identity import Inputs
 from pathwarp.plan.trial import Trial
 from pathwarp.results.runfolder import RAW_FOLDERS
 
@@ -49,7 +50,7 @@ def _machine(folder: Path) -> dict[str, Any]:
 def manifest(
     trial: Trial,
     trial_id: str,
-    hashes: Mapping[str, str],
+    inputs: Inputs,
     kernel: dict,
     lab: dict,
     folder: Path,
@@ -78,7 +79,7 @@ def manifest(
         "seed": trial.seed,
         "kernel": {**kernel, "release": guest["release"]},
         "lab": lab,
-        "inputs": dict(hashes),
+        "inputs": inputs,
         "sysctls": guest["sysctls"],
         "qdiscs": guest["qdiscs"],
         "backend": trial.backend,

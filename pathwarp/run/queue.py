@@ -5,7 +5,7 @@ import multiprocessing
 import os
 import signal
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from multiprocessing.connection import wait
@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from pathwarp.base.complaints import Complaint, Complaints, Exit, gather
+from pathwarp.plan.identity import GUEST, Inputs, guest_files, hash_files, hash_orders, trial_id
+from pathwarp.plan.orders import orders
 from pathwarp.plan.trial import Trial
 from pathwarp.prepare import kernel, lab, prepare
-from pathwarp.prepare.stamp import hash_parts
 from pathwarp.results import runfolder
 from pathwarp.run import cpus
 from pathwarp.run.guests.choice import BACKENDS
@@ -25,8 +26,8 @@ from pathwarp.run.worker import Job, Outcome, measure_and_seal, serve
 
 # What guests of a backend are booted and their logs decoded with.
 _BOOT_FILES = {
-    "uml": ("vms/uml.yaml", "vms/uml-start.sh", "vms/decode.sh"),
-    "vm": ("vms/vm.yaml", "vms/box", "vms/libvirt", "vms/decode.sh", "playbooks/box.yml", "Vagrantfile"),
+    "uml": ("vms/uml-start.sh", "vms/decode.sh"),
+    "vm": ("vms/box", "vms/libvirt", "vms/decode.sh", "playbooks/box.yml", "Vagrantfile"),
 }
 # The signals by which a user or a system asks the engine to end.
 _ENDINGS = (signal.SIGINT, signal.SIGTERM)
@@ -50,7 +51,8 @@ def make_jobs(root: Path, trials: Sequence[Trial], finish: Callable[[Job, Path, 
     """Prepare what the trials need and return the jobs of running and finishing them; Complaints as of `run_trials`."""
     results = root / "results"
     backend = trials[0].backend
-    runfolder.check_writable(results, BACKENDS[backend](root).settings.room_bytes)
+    guests = BACKENDS[backend](root)
+    runfolder.check_writable(results, guests.settings.room_bytes)
     runfolder.sweep(results)
     variants = {trial.variant.name: trial.variant for trial in trials}
     prepare.ensure(root, list(variants.values()), backend)
@@ -60,8 +62,12 @@ def make_jobs(root: Path, trials: Sequence[Trial], finish: Callable[[Job, Path, 
             kernel.check_binary(root, name, backend)
     if complaints:
         raise Complaints(complaints, Exit.FAILED)
-    guest = guest_hash(root, backend)
-    return [_job(root, trial, guest, finish) for trial in trials]
+    shared = {
+        "boot_files": hash_files(root, _BOOT_FILES[backend]),
+        "guest": hash_files(root, (GUEST / name for name in guest_files(root))),
+        "ground": guests.ground(root),
+    }
+    return [_job(root, trial, guests.boot(trial), shared, finish) for trial in trials]
 
 
 def headline(outcome: Outcome) -> str:
@@ -74,25 +80,26 @@ def headline(outcome: Outcome) -> str:
     return f"{metric} {'none' if value is None else f'{value:.3f}'}, {outcome.wall_s:.1f} s{tried}"
 
 
-def guest_hash(root: Path, backend: str) -> str:
-    """SHA-256 of the code that the guest runs, of how it is booted, and of what on."""
-    files = sorted((root / "pathwarp" / "guest").glob("*.py"))
-    for path in (root / name for name in _BOOT_FILES[backend]):
-        files += sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
-    ground = BACKENDS[backend].ground(root)
-    return hash_parts([("ground", ground.encode()), *((file.name, file.read_bytes()) for file in files)])
-
-
-def _job(root: Path, trial: Trial, guest: str, finish: Callable[[Job, Path, float], Any]) -> Job:
+def _job(
+    root: Path,
+    trial: Trial,
+    boot: Sequence[str],
+    shared: Mapping[str, Any],
+    finish: Callable[[Job, Path, float], Any],
+) -> Job:
     name, backend = trial.variant.name, trial.backend
     kernel_record, lab_record = kernel.read_build(root, name, backend), lab.read_lab(root)
-    hashes = {
+    inputs: Inputs = {
+        "orders": hash_orders(orders(trial, kernel_record["release"])),
+        "boot": boot,
+        "boot_files": shared["boot_files"],
+        "guest": shared["guest"],
+        "ground": shared["ground"],
         "kernel": kernel_record["binary_sha256"],
-        "lab": lab_record["packages_sha256"],
-        "guest": guest,
+        "lab": {"packages": lab_record["packages_sha256"], "recipe": lab_record["inputs"]},
     }
     folder = kernel.kernel_dir(root, name, backend)
-    return Job(trial, trial.id(hashes), hashes, folder, kernel_record, lab_record, root, finish)
+    return Job(trial, trial_id(inputs), inputs, folder, kernel_record, lab_record, root, finish)
 
 
 @contextmanager

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """One trial from an empty folder to its raw files and what becomes of them, in a process bound to a CPU of its own."""
 
-import json
 import os
 import signal
 import sys
 import time
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -16,6 +15,8 @@ from typing import Any
 from pathwarp.base.complaints import Complaints
 from pathwarp.base.jsonfile import read_mapping
 from pathwarp.base.oserrors import describe
+from pathwarp.plan.identity import Inputs
+from pathwarp.plan.orders import orders
 from pathwarp.plan.trial import Trial
 from pathwarp.results import runfolder
 from pathwarp.results.manifest import manifest
@@ -27,7 +28,7 @@ from pathwarp.run.guests.processes import die_with
 
 @dataclass(frozen=True)
 class Job:
-    """A trial with all that it takes to run it: its id, the input hashes, the kernel's folder, the build records.
+    """A trial with all that it takes to run it: its id, what that is made of, the kernel's folder, the build records.
 
     `finish` gets the job, the folder with the raw files and when the work on it began (monotonic s): it seals them, or
     compares them with sealed ones. What it returns is the outcome's result. `recognise`: what another run sealed
@@ -36,7 +37,7 @@ class Job:
 
     trial: Trial
     trial_id: str
-    hashes: Mapping[str, str]
+    inputs: Inputs
     kernel: Path
     kernel_record: dict
     lab_record: dict
@@ -137,7 +138,8 @@ def emulate(job: Job, folder: Path, backend: Backend) -> None:
     Raises OSError when there is no room for them: a program in the guest that can't write may not say so.
     """
     runfolder.require_room(folder, backend.settings.room_bytes)
-    _write_orders(job, folder / "logs")
+    for name, content in orders(job.trial, job.kernel_record["release"]).items():
+        (folder / name).write_bytes(content)
     backend.run(job.kernel, folder, job.trial)
     runfolder.require_room(folder, backend.settings.room_bytes)
     try:
@@ -157,21 +159,7 @@ def measure_and_seal(job: Job, folder: Path, started: float) -> dict:
     metrics = write_metrics(folder)
     wall_s = time.monotonic() - started
     record = manifest(
-        job.trial, job.trial_id, job.hashes, job.kernel_record, job.lab_record, folder, wall_s, job.attempt
+        job.trial, job.trial_id, job.inputs, job.kernel_record, job.lab_record, folder, wall_s, job.attempt
     )
     runfolder.seal(job.root / "results", folder, job.final, record)
     return metrics
-
-
-def _write_orders(job: Job, logs: Path) -> None:
-    """The guest's plan and the departures that ITGSend replays; a constant rate is all in the plan."""
-    from pathwarp.model.traces import Trace, departures
-
-    trial = job.trial
-    plan = {**trial.guest_plan(), "release": job.kernel_record["release"]}
-    (logs / "plan.json").write_text(json.dumps(plan, sort_keys=True))
-    if not trial.replay.bursts:
-        return
-    waits_ms, sizes = departures(Trace(trial.replay.bursts), trial.workload.packet_bytes)
-    (logs / "waits.txt").write_text("".join(f"{wait:.4f}\n" for wait in waits_ms))
-    (logs / "sizes.txt").write_text("".join(f"{size}\n" for size in sizes))

@@ -24,6 +24,7 @@ from project_folder import ROOT
 
 from pathwarp.base.complaints import Exit
 from pathwarp.cli import main
+from pathwarp.plan.orders import orders
 from pathwarp.prepare import prepare
 from pathwarp.run import queue as runner
 from pathwarp.run.guests.settings import UmlSettings
@@ -31,7 +32,6 @@ from pathwarp.run.guests.settings import UmlSettings
 PARTS = ("scenarios", "topologies", "traffic", "kernels", "vms")
 # Of CPU time, which a busy machine doesn't make longer; by the clock for an input that has the program wait.
 LIMIT_S, LIMIT_WALL_S = 20, 600
-HASHES = {"kernel": "1" * 64, "lab": "2" * 64, "guest": "3" * 64}
 OPTIONS = ("scenario", "variant", "traffic", "set", "runs", "seed", "jobs", "retry", "backend")
 GOOD = {
     "scenario": "path-failure",
@@ -102,7 +102,7 @@ def inputs(tmp_path, monkeypatch) -> list[Path]:
     def run_trials(root, trials, *options):
         ready(root, {trial.variant.name: trial.variant for trial in trials}.values(), trials[0].backend, True)
         UmlSettings.of(root)
-        assert all(len(trial.id(HASHES)) == 64 for trial in trials[:3])
+        assert all(orders(trial, "") for trial in trials[:3])
         return 0
 
     monkeypatch.setattr(runner, "run_trials", run_trials)

@@ -12,7 +12,8 @@ from timers import Estimate
 
 from pathwarp.measure.analysis import Analysis, analyse
 from pathwarp.model.overrides import Setting
-from pathwarp.plan.trial import Request, Trial, plan_trials
+from pathwarp.plan.request import Request, plan_trials
+from pathwarp.plan.trial import Trial
 from pathwarp.run.guests.settings import UmlSettings
 from pathwarp.run.queue import run_trials
 

@@ -11,7 +11,7 @@ from pathwarp.compare.agree.timers import timers
 from pathwarp.compare.agree.ways import WAYS, plan
 from pathwarp.measure.analysis import analyse
 from pathwarp.model.overrides import Setting
-from pathwarp.plan.trial import Request
+from pathwarp.plan.request import Request
 from pathwarp.results.reading import TrialResult
 
 

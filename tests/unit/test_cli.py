@@ -14,6 +14,7 @@ from golden_project import GOLDEN, copy_project
 
 from pathwarp.base.complaints import Complaints, Exit
 from pathwarp.cli import main
+from pathwarp.plan.orders import plan_of
 
 CASES = sorted(path.name for path in (GOLDEN / "complaints").iterdir())
 
@@ -95,8 +96,8 @@ def test_the_environment_gives_options_too(project, runner, monkeypatch):
     (((baseline, trial), jobs, force),) = runner.calls
     assert (baseline.seed, baseline.variant.name) == (2, "plain")
     assert (trial.seed, trial.variant.name, jobs, force) == (2, "better", 2, False)
-    assert trial.guest_plan()["duration_s"] == 9.0
-    assert trial.guest_plan()["events"][0]["at_s"] == 4.205
+    assert plan_of(trial, "")["duration_s"] == 9.0
+    assert plan_of(trial, "")["events"][0]["at_s"] == 4.205
 
 
 def test_a_failed_trial_is_exit_1_and_the_others_are_shown(project, runner, capsys):

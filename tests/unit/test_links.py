@@ -7,12 +7,13 @@ import shutil
 
 import pytest
 from golden_project import GOLDEN, copy_project
+from inputs_of_trial import RELEASE, id_of
 
 from pathwarp.base.complaints import Complaint, Complaints
 from pathwarp.model.overrides import read_settings
-from pathwarp.plan.trial import Request, plan_trials
+from pathwarp.plan.orders import plan_of
+from pathwarp.plan.request import Request, plan_trials
 
-HASHES = {"kernel": "k", "lab": "l", "guest": "g"}
 NONE = "events=[]"
 SHOWN = (("rate_bit_s", 1000), ("delay_ns", 1_000_000))
 
@@ -40,7 +41,7 @@ def plan(project, *settings, seed=1, runs=1):
 
 def orders(project, events="[]", path="near", seed=1):
     """Instant in s, action, whether it is a step of the trace, and the downlink's rate in kbit/s and delay in ms."""
-    found = plan(project, f"events={events}", seed=seed)[0].guest_plan()["events"]
+    found = plan_of(plan(project, f"events={events}", seed=seed)[0], RELEASE)["events"]
     return [
         (
             one["at_s"],
@@ -56,7 +57,7 @@ def orders(project, events="[]", path="near", seed=1):
 def test_the_plan_is_as_documented(project):
     """The golden file is what the plan of seed 1 says of shapes, with the scenario's own failure at 4 s."""
     expected = json.loads((GOLDEN / "plan-links.json").read_text())
-    guest = plan(project)[0].guest_plan()
+    guest = plan_of(plan(project)[0], RELEASE)
     assert json.loads(json.dumps({key: guest[key] for key in ("paths_setup", "events")})) == expected
 
 
@@ -64,7 +65,7 @@ def test_a_seed_has_its_own_trace(project):
     assert orders(project, seed=1)[0] == (0.5, "shape", True, 6000, 12)
     assert orders(project, seed=2) == [(6.5, "shape", True, 500, 40)]
     assert orders(project, seed=3) == orders(project, seed=1)
-    setups = [plan(project, NONE, seed=seed)[0].guest_plan()["paths_setup"][0] for seed in (1, 2)]
+    setups = [plan_of(plan(project, NONE, seed=seed)[0], RELEASE)["paths_setup"][0] for seed in (1, 2)]
     assert [setup["down"]["rate_bit_s"] for setup in setups] == [12_000_000, 9_000_000], "a line at 0 is set up"
 
 
@@ -125,16 +126,18 @@ def test_instants_that_are_none(project, event, what):
 def test_the_files_are_inputs(project):
     trial = plan(project, NONE)[0]
     assert list(trial.replay.link_traces) == ["topologies/traces/street/01.csv", "topologies/traces/far.down"]
-    assert trial.inputs(HASHES)["link_traces"] == trial.replay.link_traces
-    before = trial.id(HASHES)
+    before = id_of(trial)
     file = project / "topologies/traces/street/01.csv"
-    # The same shapes from other bytes: 2 % is 2.0 %.
+    # The same shapes from other bytes: 20 ms is 20.0 ms.
     file.write_text(file.read_text().replace("20,2.5", "20.0,2.5"))
     changed = plan(project, NONE)[0]
-    assert changed.guest_plan() == trial.guest_plan()
-    assert changed.id(HASHES) != before
+    assert changed.replay.link_traces != trial.replay.link_traces
+    assert id_of(changed) == before, "what the guest gets is what counts"
+    file.write_text(file.read_text().replace("20.0,2.5", "20.1,2.5"))
+    changed = plan(project, NONE)[0]
+    assert id_of(changed) != before
     file.with_name("02.csv").write_text((GOLDEN / "links/topologies/traces/street/01.csv").read_text())
-    assert plan(project, NONE)[0].id(HASHES) == changed.id(HASHES), "only what the seed follows"
+    assert id_of(plan(project, NONE)[0]) == id_of(changed), "only what the seed follows"
 
 
 def test_a_file_outside_is_not_read(project, tmp_path):
@@ -179,7 +182,7 @@ def test_number_and_count_go_together(project, old, new):
 
 
 def test_tc_lines(shaping, project):
-    setup, other = plan(project, NONE)[0].guest_plan()["paths_setup"]
+    setup, other = plan_of(plan(project, NONE)[0], RELEASE)["paths_setup"]
     assert shaping.lines("client", setup["down"], 1500, fresh=True) == [
         "qdisc replace dev client root handle 1: htb default 1",
         "class replace dev client parent 1: classid 1:1 htb rate 12000000bit ceil 12000000bit burst 1 cburst 1"

@@ -7,12 +7,13 @@ import shutil
 
 import pytest
 from golden_project import GOLDEN, copy_project
+from inputs_of_trial import RELEASE, id_of, inputs_of
 
 from pathwarp.base.complaints import Complaint, Complaints
 from pathwarp.model.overrides import read_settings
-from pathwarp.plan.trial import Request, plan_trials
-
-HASHES = {"kernel": "k", "lab": "l", "guest": "g"}
+from pathwarp.plan.identity import trial_id
+from pathwarp.plan.orders import plan_of
+from pathwarp.plan.request import Request, plan_trials
 
 
 @pytest.fixture
@@ -28,7 +29,7 @@ def plan(project, *settings, **request):
 
 
 def events(project, events_yaml, **request):
-    return plan(project, f"events={events_yaml}", **request)[0].guest_plan()["events"]
+    return plan_of(plan(project, f"events={events_yaml}", **request)[0], RELEASE)["events"]
 
 
 def complaints_of(function, *arguments, **named):
@@ -73,11 +74,11 @@ def test_the_guest_plan_is_as_documented(project):
     """The golden file is the plan of seed 2, variant better."""
     expected = json.loads((GOLDEN / "plan.json").read_text())
     (trial,) = plan(project, variants=("better",), seed=2, runs=1)
-    assert json.loads(json.dumps(trial.guest_plan())) == expected
+    assert json.loads(json.dumps(plan_of(trial, RELEASE))) == expected
 
 
 def test_bursts_at_or_after_the_end_are_left_out(project):
-    bursts = plan(project, "duration=5100 ms")[0].guest_plan()["bursts"]
+    bursts = plan_of(plan(project, "duration=5100 ms")[0], RELEASE)["bursts"]
     assert bursts[-1] == [4100.0, 400]
 
 
@@ -103,7 +104,7 @@ def test_into_burst_hits_the_first_burst_from_at_on(project, seed, at, into, ins
 def test_failures_end(project, fail, end):
     begins, *_, ends = events(project, f"[{{at: 4 s, path: near, fail: {fail}, until: 6 s}}]")
     assert (begins["action"], begins["at_s"], ends["action"], ends["at_s"]) == (fail, 4.0, end, 6.0)
-    setup = plan(project)[0].guest_plan()["paths_setup"][0]
+    setup = plan_of(plan(project)[0], RELEASE)["paths_setup"][0]
     assert ends.get("shape") == ({way: setup[way] for way in ("down", "up")} if end == "shape" else None)
 
 
@@ -165,8 +166,8 @@ def test_events_may_not_meet_a_failure_on_their_path(project, meeting):
 
 def test_equal_inputs_have_equal_ids(project, tmp_path):
     twin = copy_project(tmp_path / "elsewhere")
-    ids = [trial.id(HASHES) for trial in plan(project)]
-    assert ids == [trial.id(dict(reversed(HASHES.items()))) for trial in plan(twin)]
+    ids = [id_of(trial) for trial in plan(project)]
+    assert ids == [trial_id(dict(reversed(inputs_of(trial).items()))) for trial in plan(twin)]
     assert len(set(ids)) == len(ids)
     assert all(len(text) == 64 and int(text, 16) for text in ids)
 
@@ -187,29 +188,28 @@ def test_equal_inputs_have_equal_ids(project, tmp_path):
     ],
 )
 def test_ids_change_with_every_input(project, file, old, new):
-    before = plan(project, variants=("better",), runs=1)[0].id(HASHES)
+    before = id_of(plan(project, variants=("better",), runs=1)[0])
     edit(project / file, old, new)
-    assert plan(project, variants=("better",), runs=1)[0].id(HASHES) != before
+    assert id_of(plan(project, variants=("better",), runs=1)[0]) != before
 
 
 def test_ids_change_with_what_no_data_file_says(project):
     first, second = plan(project, variants=("better",), runs=2)
-    (other_time,) = plan(project, variants=("better",), runs=1, backend="vm")
-    ids = [first.id(HASHES), first.id({**HASHES, "kernel": "K"}), other_time.id(HASHES), second.id(HASHES)]
-    assert len(set(ids)) == len(ids)
+    first_ids = [id_of(first), *(id_of(first, **{key: "other"}) for key in inputs_of(first))]
+    assert len({*first_ids, id_of(second)}) == len(first_ids) + 1
 
 
 def test_ids_do_not_change_with_words(project):
-    before = [trial.id(HASHES) for trial in plan(project, runs=2)]
+    before = [id_of(trial) for trial in plan(project, runs=2)]
     edit(project / "scenarios/cut.yaml", "the near path fails", "the near one fails")
     edit(project / "scenarios/cut.yaml", "runs: 3", "runs: 4")
     edit(project / "topologies/two-paths.yaml", "a near and", "one near and")
-    assert [trial.id(HASHES) for trial in plan(project, runs=2)] == before
+    assert [id_of(trial) for trial in plan(project, runs=2)] == before
 
 
 def test_a_trial_can_be_sent_to_another_process(project):
     trial = plan(project, runs=1)[0]
-    assert pickle.loads(pickle.dumps(trial)).inputs(HASHES) == trial.inputs(HASHES)
+    assert inputs_of(pickle.loads(pickle.dumps(trial))) == inputs_of(trial)
 
 
 def test_a_broken_trace_is_named_from_the_project_folder(project):
@@ -243,12 +243,12 @@ rate: 1800 packets/s
 def test_a_constant_rate_is_all_in_the_plan(project):
     (project / "traffic/stream.yaml").write_text(STREAM)
     first, second = plan(project, traffic=("stream",), variants=("better",), runs=2)
-    guest = first.guest_plan()
+    guest = plan_of(first, RELEASE)
     assert guest["constant"] == {"packets_s": 1800.0, "packets": 18_000}
     assert guest["bursts"] == []
     assert first.replay.number is None
-    assert first.id(HASHES) != second.id(HASHES)
-    assert plan(project)[0].guest_plan()["constant"] is None
+    assert id_of(first) != id_of(second)
+    assert plan_of(plan(project)[0], RELEASE)["constant"] is None
 
 
 def test_a_constant_rate_has_no_bursts_to_hit(project):

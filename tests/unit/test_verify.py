@@ -8,20 +8,22 @@ from pathlib import Path
 
 import pytest
 from golden_project import copy_project
+from inputs_of_trial import RELEASE, inputs_of
 from trial_writer import ZERO_NS, TrialWriter
 
 from pathwarp.base.complaints import Exit
 from pathwarp.cli import main
 from pathwarp.compare import verify
 from pathwarp.compare.outdated import outdated_inputs
-from pathwarp.plan.trial import Request, plan_trials
+from pathwarp.plan.identity import trial_id
+from pathwarp.plan.orders import PLAN, orders
+from pathwarp.plan.request import Request, plan_trials
 from pathwarp.results.manifest import manifest
 from pathwarp.results.runfolder import in_progress, seal
 from pathwarp.run.worker import Job, Outcome
 
-HASHES = {"kernel": "1" * 64, "lab": "2" * 64, "guest": "3" * 64}
 KERNEL = {
-    "release": "6.12-pathwarp-plain",
+    "release": RELEASE,
     "source": {"version": "6.12.1"},
     "compiler": "gcc 12",
     "config_sha256": "4" * 64,
@@ -36,8 +38,8 @@ def run_guest(job: Job, folder: Path) -> None:
     writer = TrialWriter(folder)
     writer.open("wlan", 0)
     writer.finish()
-    plan = {**job.trial.guest_plan(), "release": job.kernel_record["release"]}
-    (folder / "logs/plan.json").write_text(json.dumps(plan))
+    for name, content in orders(job.trial, job.kernel_record["release"]).items():
+        (folder / name).write_bytes(content)
     guest = {"flow_start_ns": ZERO_NS, "release": "6.12", "sysctls": {}, "qdiscs": {}}
     (folder / "logs/guest.json").write_text(json.dumps(guest))
 
@@ -51,11 +53,12 @@ def project(tmp_path):
 def job(project) -> Job:
     """The job of a trial, and the trial sealed."""
     (trial,) = plan_trials(Request(project, "cut", ("plain",), ("pings",), runs=1))
-    job = Job(trial, trial.id(HASHES), HASHES, project, KERNEL, LAB, project, verify.compare)
+    inputs = inputs_of(trial)
+    job = Job(trial, trial_id(inputs), inputs, project, KERNEL, LAB, project, verify.compare)
     with in_progress(project / "results", job.trial_id) as folder:
         run_guest(job, folder)
         (folder / "metrics.json").write_text("{}")
-        seal(project / "results", folder, job.final, manifest(trial, job.trial_id, HASHES, KERNEL, LAB, folder, 1.0))
+        seal(project / "results", folder, job.final, manifest(trial, job.trial_id, inputs, KERNEL, LAB, folder, 1.0))
     return job
 
 
@@ -83,7 +86,7 @@ def test_equal_trials_have_one_hash(job, repeat):
     digest = json.loads((job.final / "manifest.json").read_text())["files_sha256"]
     status, output = repeat("--times", "2")
     assert status == Exit.DONE
-    line = f"cut plain pings seed 1: equal to the byte, 9 files, SHA-256 over all {digest}"
+    line = f"cut plain pings seed 1: equal to the byte, 11 files, SHA-256 over all {digest}"
     assert output.splitlines() == [f"[1/2] {line}", f"[2/2] {line}", "2 of 2 trials verified"]
 
 
@@ -102,7 +105,7 @@ def test_the_first_packet_that_differs_is_shown_and_what_is_sealed_stays(job, re
     assert status == Exit.FAILED
     lines = [line.strip() for line in output.splitlines()]
     assert lines[0] == "[1/1] cut plain pings seed 1: DIFFERENT"
-    assert lines[1] == "2 of 9 files: captures/client-wlan.pcap, captures/server-wlan.pcap"
+    assert lines[1] == "2 of 11 files: captures/client-wlan.pcap, captures/server-wlan.pcap"
     assert lines[2] == "captures/server-wlan.pcap, packet 1, 0.000000000 s after the start of the flow"
     assert lines[3].startswith("sealed: 10.1.0.1:40001 > 10.1.1.1:8999 SYN, seq 1000,")
     assert lines[4].startswith("now:    10.1.0.1:40001 > 10.1.1.1:8999 SYN, seq 1001,")
@@ -134,13 +137,14 @@ def test_a_missing_file_of_the_new_run_is_a_difference(job, repeat):
 
 
 def test_a_trial_with_other_inputs_is_not_run(job, repeat):
-    hashes = {**HASHES, "guest": "f" * 64}
-    now = replace(job, hashes=hashes, trial_id=job.trial.id(hashes))
+    inputs = inputs_of(job.trial, guest={"pathwarp/guest/apps/more.py": "f" * 64})
+    now = replace(job, inputs=inputs, trial_id=trial_id(inputs))
     status, output = repeat("--times", "3", now=now, guest=None)
     assert status == Exit.FAILED
     assert output.splitlines() == [
         "cut plain pings seed 1: can't be verified, its inputs changed:",
-        f"    guest code: {'3' * 24}… when it was sealed, {'f' * 24}… now",
+        f"    guest code.pathwarp/guest/trial.py: {'3' * 24}… when it was sealed, none now",
+        f"    guest code.pathwarp/guest/apps/more.py: none when it was sealed, {'f' * 24}… now",
         "    `make scenario=…` runs it with the inputs of now",
         "0 of 3 trials verified",
     ]
@@ -167,12 +171,12 @@ def test_nothing_changed(job):
 def test_changed_products_are_named_with_what_they_were_made_from(job):
     kernel = {**KERNEL, "patches": [{"file": "kernels/patches/0002.patch", "sha256": "6" * 64}]}
     lab = {"packages": {"d-itg": "2.9", "tcpdump": "4.99", "zlib": "1"}}
-    hashes = {**HASHES, "kernel": "9" * 64, "lab": "8" * 64}
-    assert changes(job, kernel_record=kernel, lab_record=lab, hashes=hashes) == [
+    inputs = inputs_of(job.trial, kernel="9" * 64, lab={"packages": "9" * 64, "recipe": "8" * 64})
+    assert changes(job, kernel_record={**KERNEL, **kernel}, lab_record=lab, inputs=inputs) == [
         f"kernel.binary: {'1' * 24}… when it was sealed, {'9' * 24}… now",
         f"kernel.patches.kernels/patches/0001.patch: {'5' * 24}… when it was sealed, none now",
         f"kernel.patches.kernels/patches/0002.patch: none when it was sealed, {'6' * 24}… now",
-        f"lab root.packages: {'2' * 24}… when it was sealed, {'8' * 24}… now",
+        f"lab root.packages: {'2' * 24}… when it was sealed, {'9' * 24}… now",
         "lab root.package.d-itg: 2.8 when it was sealed, 2.9 now",
         "lab root.package.zlib: none when it was sealed, 1 now",
     ]
@@ -188,7 +192,7 @@ def test_changed_orders_are_named_by_their_place_and_not_all_of_many(job):
     assert len(lines) == 6
     assert lines[0] == "plan.bursts.0.0: 101.0 when it was sealed, 100.0 now"
     assert lines[-1].startswith("plan: and ")
-    plan["bursts"] = json.loads(json.dumps(job.trial.guest_plan()))["bursts"]
+    plan["bursts"] = json.loads(orders(job.trial, RELEASE)[PLAN])["bursts"]
     (job.final / "logs/plan.json").write_text(json.dumps(plan))
     assert changes(job) == [
         "plan.events.0.path: satellite when it was sealed, near now",
@@ -198,6 +202,6 @@ def test_changed_orders_are_named_by_their_place_and_not_all_of_many(job):
 
 def test_without_the_sealed_plan_the_rest_is_told(job):
     shutil.rmtree(job.final / "logs")
-    lines = changes(job, hashes={**HASHES, "guest": "f" * 64})
-    assert lines[0].startswith("guest code: ")
-    assert lines[1].startswith("plan: none when it was sealed")
+    lines = changes(job, inputs=inputs_of(job.trial, boot=["sh"]))
+    assert lines[0].startswith("boot.0: unshare when it was sealed, sh now")
+    assert lines[-1].startswith("plan: none when it was sealed")

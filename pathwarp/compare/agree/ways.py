@@ -7,7 +7,8 @@ from pathlib import Path
 
 from pathwarp.base.complaints import Complaint, Complaints, gather
 from pathwarp.model.overrides import Setting
-from pathwarp.plan.trial import Request, Trial, plan_trials
+from pathwarp.plan.request import Request, plan_trials
+from pathwarp.plan.trial import Trial
 from pathwarp.results.reading import TrialResult, load_results
 from pathwarp.run.queue import run_trials
 

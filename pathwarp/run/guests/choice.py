@@ -22,6 +22,9 @@ class Backend(Protocol):
     def ground(root: Path) -> str:
         """What guests run on here that results may depend on."""
 
+    def boot(self, trial: Trial) -> list[str]:
+        """The words of the command that boots a trial's guest, with names in place of the host's folders."""
+
     def run(self, kernel: Path, run: Path, trial: Trial) -> None:
         """Fill a run folder with a trial's raw files; GuestFailed when the guest does not get to its end."""
 

@@ -11,11 +11,12 @@ import socket
 import subprocess
 import tarfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import quote
 
+from pathwarp.plan.identity import GUEST, guest_files
 from pathwarp.prepare.box import HOST, box_folder
 from pathwarp.results.runfolder import RAW_FOLDERS
 from pathwarp.run.guests.guest import CONSOLE, tail
@@ -29,6 +30,11 @@ _COMMAND_S = 300
 _NOTICE_S = 5
 _RUN = "/run/pathwarp"
 _CODE = "/opt/pathwarp"
+# What does a trial in a machine, in namespaces of its own.
+RUN_TRIAL = (
+    *("sudo", "unshare", "--mount", "--pid", "--net", "--fork", "--kill-child", "--mount-proc"),
+    *("python3", "-B", "-E", "-s", f"{_CODE}/machine.py"),
+)
 _LOST = 255  # ssh's own exit status
 _LONGEST_SOCKET = 107  # unix(7)
 
@@ -66,7 +72,7 @@ class Machine:
             shutil.rmtree(self.state, ignore_errors=True)
             self._start_libvirtd()
             self._vagrant_up(run)
-            self._send(root / "pathwarp" / "guest", ("*.py",), _CODE)
+            self._send(root / GUEST, guest_files(root), _CODE)
         except BaseException:
             self._keep_console(run)
             self.close()
@@ -78,12 +84,10 @@ class Machine:
         `limit_s` is by the host's clock. The run folder's console.txt gets what program and kernel said.
         """
         before = self._console.stat().st_size
-        rooms = "unshare --mount --pid --net --fork --kill-child --mount-proc"
-        command = f"sudo {rooms} python3 -B -E -s {_CODE}/machine.py"
         try:
-            self._send(run, RAW_FOLDERS, _RUN, f"find {_RUN} -mindepth 1 -delete; ")
+            self._send(run, map(Path, RAW_FOLDERS), _RUN, f"find {_RUN} -mindepth 1 -delete; ")
             with open(run / CONSOLE, "wb") as stream:
-                self._ssh(command, limit_s, stdin=subprocess.DEVNULL, stdout=stream, stderr=stream)
+                self._ssh(" ".join(RUN_TRIAL), limit_s, stdin=subprocess.DEVNULL, stdout=stream, stderr=stream)
             self._fetch(run)
         finally:
             self._keep_console(run, before)
@@ -184,12 +188,12 @@ class Machine:
                 return "the virtual machine does not answer"
             time.sleep(0.2)
 
-    def _send(self, folder: Path, patterns: Sequence[str], place: str, first: str = "") -> None:
-        """Put files and folders below `folder` into a folder of the machine."""
+    def _send(self, folder: Path, names: Iterable[Path], place: str, first: str = "") -> None:
+        """Put files, and folders with all that is in them, which are relative to `folder` into one of the machine's."""
         packed = io.BytesIO()
         with tarfile.open(fileobj=packed, mode="w") as archive:
-            for path in sorted(path for pattern in patterns for path in folder.glob(pattern)):
-                archive.add(path, path.relative_to(folder).as_posix())
+            for name in names:
+                archive.add(folder / name, name.as_posix())
         # The machine's clock is not the host's: its own times for the files.
         tar = f"sudo sh -c '{first}tar --extract --touch --no-same-owner --directory={place}'"
         self._ssh(tar, input=packed.getvalue(), stdout=subprocess.DEVNULL)

@@ -5,6 +5,7 @@ import re
 import subprocess
 from pathlib import Path
 
+from pathwarp.plan.identity import GUEST
 from pathwarp.plan.trial import Trial
 from pathwarp.prepare.lab import lab_root
 from pathwarp.run.guests.guest import CONSOLE, GuestFailed, console, describe_status, last_lines, panic
@@ -12,6 +13,7 @@ from pathwarp.run.guests.processes import dying_with_caller, end_family
 from pathwarp.run.guests.settings import UmlSettings
 from pathwarp.run.guests.watchdog import Overdue, watch
 
+START = "vms/uml-start.sh"
 # The command that gives another one namespaces of its own, which end with it.
 NAMESPACES = ("unshare", "--user", "--map-root-user", "--mount", "--pid", "--net", "--fork", "--kill-child")
 # What the guest's kernel says of a process that was killed on the host. To the guest it looks like a crash of its own.
@@ -34,17 +36,21 @@ class Uml:
         """Nothing of the host's."""
         return ""
 
-    def command(self, kernel: Path, run: Path, seed: int, time_mode: str) -> list[str]:
-        """The guest's command line; `kernel` is a folder with the program `linux`."""
+    def boot(self, trial: Trial) -> list[str]:
+        """The guest's command line, with KERNEL (a folder with the program `linux`), LAB, CODE and RUN for folders."""
         clock = {
             "inf-cpu": ["time-travel=inf-cpu", f"time-travel-start={self.settings.start_ns}"],
             # The kernel reads the host's clock.
             "wall-clock": [],
         }
-        script = str(self.root / "vms" / "uml-start.sh")
-        code = self.root / "pathwarp" / "guest"
-        what = [str(kernel), str(lab_root(self.root)), str(code), str(run), self.settings.memory, str(seed)]
-        return [*NAMESPACES, "sh", script, *what, *clock[time_mode]]
+        what = [START, "KERNEL", "LAB", "CODE", "RUN", self.settings.memory, str(trial.seed)]
+        return [*NAMESPACES, "sh", *what, *clock[trial.time_mode]]
+
+    def command(self, kernel: Path, run: Path, trial: Trial) -> list[str]:
+        """The words of `boot` with the folders that there are."""
+        folders = {"KERNEL": kernel, "LAB": lab_root(self.root), "CODE": self.root / GUEST, "RUN": run}
+        places = {START: self.root / START, **folders}
+        return [str(places.get(word, word)) for word in self.boot(trial)]
 
     def run(self, kernel: Path, run: Path, trial: Trial) -> None:
         """Run one guest to its end on the CPUs that the caller is bound to; GuestFailed when it does not get there.
@@ -53,7 +59,7 @@ class Uml:
         """
         with open(run / CONSOLE, "wb") as stream:
             process = subprocess.Popen(
-                self.command(kernel, run.resolve(), trial.seed, trial.time_mode),
+                self.command(kernel, run.resolve(), trial),
                 stdin=subprocess.DEVNULL,
                 stdout=stream,
                 stderr=stream,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from pathwarp.plan.trial import Trial
 from pathwarp.run.guests.guest import GuestFailed, last_lines, panic
-from pathwarp.run.guests.machine import Machine, MachineFailed, accelerator
+from pathwarp.run.guests.machine import RUN_TRIAL, Machine, MachineFailed, accelerator
 from pathwarp.run.guests.settings import VmSettings
 
 
@@ -28,6 +28,10 @@ class Vm:
     def ground(root: Path) -> str:
         """`kvm`, or `qemu` for software emulation."""
         return accelerator(root)
+
+    def boot(self, trial: Trial) -> list[str]:
+        """What the Vagrantfile takes from the settings, and what is called in the machine."""
+        return [f"memory={self.settings.memory}", *RUN_TRIAL]
 
     def run(self, kernel: Path, run: Path, trial: Trial) -> None:
         """Run a trial in its variant's machine; GuestFailed when it does not get to its end.

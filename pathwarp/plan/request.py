@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From what the user asks for to trials: which scenarios, variants, traffic and seeds, with all inputs resolved."""
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pathwarp.base.complaints import Complaint, Complaints, gather
+from pathwarp.model.catalogue import Catalogue
+from pathwarp.model.links.files import Followed, follow
+from pathwarp.model.load import Experiment, load_experiment, trace_path
+from pathwarp.model.overrides import Setting
+from pathwarp.model.schema.topology import Topology
+from pathwarp.model.schema.workload import Workload
+from pathwarp.model.traces import read_csv
+from pathwarp.plan.events import plan_events
+from pathwarp.plan.shapes import plan_shapes
+from pathwarp.plan.trial import TIME_MODES, Replay, Trial
+
+MOST_RUNS = 10_000
+LARGEST_SEED = 1_000_000_000
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the user asked for. Empty variants and traffic, and no runs, mean the scenario's defaults."""
+
+    root: Path
+    scenario: str
+    variants: tuple[str, ...] = ()
+    traffic: tuple[str, ...] = ()
+    seed: int = 1
+    runs: int | None = None
+    backend: str = "uml"
+    settings: tuple[Setting, ...] = ()
+    with_baseline: bool = False
+
+
+def plan_trials(request: Request) -> list[Trial]:
+    """All trials of a request, in the order in which they are run; Complaints for all that is wrong with the input.
+
+    Seed n replays trace (n - 1) mod count + 1, of workloads and of links. The variants of one traffic and seed come one
+    after the other, so that what an interrupted call leaves behind can be compared in pairs.
+    """
+    catalogue = Catalogue(request.root)
+    complaints = list(_number_complaints(request))
+    experiment = None
+    with gather(complaints):
+        names = (request.scenario, request.variants, request.traffic, request.settings)
+        experiment = load_experiment(catalogue, *names, with_baseline=request.with_baseline)
+    if complaints:
+        raise Complaints(complaints)
+    runs = request.runs or experiment.scenario.runs
+    seeds = range(request.seed, request.seed + runs)
+    trials: list[Trial] = []
+    topology, end_ns = experiment.topology, experiment.scenario.duration_ns
+    links: dict[tuple[str, ...], Followed] = {}
+    for files, seed in {link_files(seed, topology): seed for seed in seeds}.items():
+        with gather(complaints):
+            links[files] = follow(catalogue.root, topology, seed, end_ns)
+    if complaints:
+        raise Complaints(complaints)
+    for workload in experiment.workloads.values():
+        replays: dict[tuple[int | None, tuple[str, ...]], Replay] = {}
+        for key in dict.fromkeys((trace_number(seed, workload), link_files(seed, topology)) for seed in seeds):
+            with gather(complaints):
+                replays[key] = _replay(catalogue, experiment, workload, key[0], links[key[1]])
+        if complaints:
+            continue
+        for seed in seeds:
+            replay = replays[trace_number(seed, workload), link_files(seed, topology)]
+            trials += [
+                Trial(
+                    scenario=experiment.scenario,
+                    topology=experiment.topology,
+                    pinned=experiment.pinned,
+                    workload=workload,
+                    variant=variant,
+                    seed=seed,
+                    replay=replay,
+                    backend=request.backend,
+                    settings=request.settings,
+                )
+                for variant in experiment.variants.values()
+            ]
+    if complaints:
+        raise Complaints(complaints)
+    return trials
+
+
+def trace_number(seed: int, workload: Workload) -> int | None:
+    """The trace that a seed replays, from 1; None where there are no traces."""
+    return (seed - 1) % workload.traces.count + 1 if workload.traces else None
+
+
+def link_files(seed: int, topology: Topology) -> tuple[str, ...]:
+    """The files that the topology's links follow with a seed."""
+    return tuple(trace.name(seed) for path in topology.paths.values() for trace in path.traces().values())
+
+
+def _replay(
+    catalogue: Catalogue, experiment: Experiment, workload: Workload, number: int | None, links: Followed
+) -> Replay:
+    scenario, topology = experiment.scenario, experiment.topology
+    shapes = plan_shapes(topology, links.courses)
+    if number is None:
+        name = f"traffic/{workload.name}.yaml"
+        events = plan_events(scenario, topology, (), name, links.courses)
+        return Replay(None, None, (), shapes, tuple(events), links.sha256)
+    path = trace_path(catalogue, workload.name, number)
+    name = path.relative_to(catalogue.root).as_posix()
+    complaints: list[Complaint] = []
+    with gather(complaints):
+        bursts = read_csv(path, workload.traces.duration_ns / 1e9).bursts
+        events = plan_events(scenario, topology, bursts, name, links.courses)
+        end_ms = scenario.duration_ns / 1e6
+        return Replay(
+            number=number,
+            sha256=hashlib.sha256(path.read_bytes()).hexdigest(),
+            bursts=tuple(burst for burst in bursts if burst.start_ms < end_ms),
+            shapes=shapes,
+            events=tuple(events),
+            link_traces=links.sha256,
+        )
+    raise Complaints(replace(complaint, where=complaint.where.replace(str(path), name)) for complaint in complaints)
+
+
+def _number_complaints(request: Request) -> Iterator[Complaint]:
+    if not 1 <= request.seed <= LARGEST_SEED:
+        yield Complaint("seed", f"{request.seed} is out of range", f"1 to {LARGEST_SEED}")
+    if request.runs is not None and not 1 <= request.runs <= MOST_RUNS:
+        yield Complaint("runs", f"{request.runs} is out of range", f"1 to {MOST_RUNS}")
+    yield from backend_complaint(request.backend)
+
+
+def backend_complaint(name: str) -> Iterator[Complaint]:
+    if name not in TIME_MODES:
+        yield Complaint("backend", f"unknown backend {name!r}", ", ".join(TIME_MODES))
