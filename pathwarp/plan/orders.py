@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The guest's orders: every file that it finds in its run folder, to the byte (docs/reference/data-files.md, plan.json)."""
+"""The guest's orders: every file that it finds in its run folder, to the byte (docs/reference/data-files.md)."""
 
 import json
 from functools import lru_cache
