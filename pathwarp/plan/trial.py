@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
+from pathwarp.base import interrupt
 from pathwarp.base.complaints import Complaint, Complaints, gather
 from pathwarp.model.catalogue import Catalogue
 from pathwarp.model.links.files import Followed, follow
@@ -243,6 +244,7 @@ def link_files(seed: int, topology: Topology) -> tuple[str, ...]:
 def _replay(
     catalogue: Catalogue, experiment: Experiment, workload: Workload, number: int | None, links: Followed
 ) -> Replay:
+    interrupt.check()
     scenario, topology = experiment.scenario, experiment.topology
     shapes = plan_shapes(topology, links.courses)
     if number is None:
