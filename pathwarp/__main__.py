@@ -1,22 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m pathwarp`."""
+"""`bin/pathwarp`, which calls this file, and `python -m pathwarp`."""
 
-import signal
+import os
 import sys
+
+if not __package__:
+    # Called as a file: its folder's parent has the package, and nothing else is taken from where the user is.
+    sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+
+from pathwarp.base import interrupt
 
 
 def run() -> int:
-    """Run the command; an interruption before it has begun ends it as one later on, one at its end does not."""
+    """Note requests to end before anything else is imported, and run the command."""
+    interrupt.begin()
     try:
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        from pathwarp.base import output
         from pathwarp.cli import main
 
+        output.install()
         return main(sys.argv[1:])
-    except KeyboardInterrupt:
-        return 130
     finally:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, signal.SIG_IGN)
+        interrupt.end()
 
 
 if __name__ == "__main__":

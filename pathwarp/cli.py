@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from pathwarp.base import interrupt
 from pathwarp.base.complaints import Complaints, Exit
 from pathwarp.base.oserrors import describe
 from pathwarp.commands.options import option
@@ -45,31 +46,40 @@ def cli(context: click.Context, root: Path) -> None:
 def main(arguments: Sequence[str]) -> int:
     """Run a command and return its exit status; bad input is said in full on standard error."""
     try:
-        status = int(cli.main(list(arguments), prog_name="pathwarp", standalone_mode=False) or Exit.DONE)
-        sys.stdout.flush()
+        try:
+            status = int(cli.main(list(arguments), prog_name="pathwarp", standalone_mode=False) or Exit.DONE)
+        finally:
+            sys.stdout.flush()
         return status
-    except Complaints as complaints:
-        click.echo(str(complaints), err=True)
-        if complaints.code == Exit.BAD_INPUT:
-            number = len(complaints.complaints)
-            click.echo(
-                f"pathwarp: {number} fault{'s' if number > 1 else ''} in the input, nothing was changed", err=True
-            )
-        return complaints.code
-    except click.ClickException as error:
-        error.show()
-        return Exit.BAD_INPUT
     except (KeyboardInterrupt, click.Abort):
-        click.echo("pathwarp: interrupted", err=True)
-        return Exit.INTERRUPTED
-    except BrokenPipeError:
-        # The reader went away (`| head`).
-        _drop_output()
-        return Exit.FAILED
-    except OSError as error:
-        _drop_output()
-        click.echo(f"pathwarp: {describe(error)}", err=True)
-        return Exit.FAILED
+        pass
+    except (Complaints, click.ClickException, OSError) as error:
+        # Whoever ends all that runs ends the programs that were called, too: what comes of that is nobody's fault.
+        if not interrupt.noted():
+            return _explain(error)
+    click.echo("pathwarp: interrupted", err=True)
+    return Exit.INTERRUPTED
+
+
+def _explain(error: Complaints | click.ClickException | OSError) -> int:
+    """Say why a command failed; its exit status."""
+    match error:
+        case Complaints():
+            click.echo(str(error), err=True)
+            if error.code == Exit.BAD_INPUT:
+                faults = f"{len(error.complaints)} fault{'s' if len(error.complaints) > 1 else ''}"
+                click.echo(f"pathwarp: {faults} in the input, nothing was changed", err=True)
+            return error.code
+        case click.ClickException():
+            error.show()
+            return Exit.BAD_INPUT
+        case BrokenPipeError():
+            # The reader went away (`| head`).
+            _drop_output()
+        case _:
+            _drop_output()
+            click.echo(f"pathwarp: {describe(error)}", err=True)
+    return Exit.FAILED
 
 
 def _drop_output() -> None:

@@ -4,11 +4,13 @@
 import os
 from pathlib import Path
 
+from pathwarp.base import interrupt
 from pathwarp.base.complaints import Complaints
 
 
 def write_text(path: Path, text: str) -> None:
     """Write `text` to `path`; a missing folder is made. Complaints where that cannot be."""
+    interrupt.check()
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -14,6 +14,7 @@ from typing import ClassVar
 
 import yaml
 
+from pathwarp.base import interrupt
 from pathwarp.base.complaints import Complaint, Complaints
 
 SIZE_LIMIT_BYTES = 100_000
@@ -120,6 +121,7 @@ class YamlFile:
 
 def read(path: Path, root: Path) -> YamlFile:
     """Read the mapping in `path`, shown in messages as its way from `root`; Complaints for all that is wrong."""
+    interrupt.check()
     name = path.relative_to(root).as_posix()
     return parse(_text(path, name), name)
 

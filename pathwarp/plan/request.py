@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from pathwarp.base import interrupt
 from pathwarp.base.complaints import Complaint, Complaints, gather
 from pathwarp.model.catalogue import Catalogue
 from pathwarp.model.links.files import Followed, follow
@@ -102,6 +103,7 @@ def link_files(seed: int, topology: Topology) -> tuple[str, ...]:
 def _replay(
     catalogue: Catalogue, experiment: Experiment, workload: Workload, number: int | None, links: Followed
 ) -> Replay:
+    interrupt.check()
     scenario, topology = experiment.scenario, experiment.topology
     shapes = plan_shapes(topology, links.courses)
     if number is None:

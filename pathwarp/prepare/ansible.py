@@ -8,16 +8,21 @@ import select
 import shlex
 import signal
 import subprocess
+import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import click
 
+from pathwarp.base import interrupt, program
 from pathwarp.base.complaints import Complaints, Exit
 
 # A task that takes longer than this is worth a line.
 PATIENCE_S = 1.0
 LAST_LINES = 15
+# How long what is interrupted may take to clear up behind itself.
+END_S = 10.0
 MOST_LINES = 40
 
 TASK = re.compile(r"TASK \[(?:.+ : )?(?P<name>.+?)\] \**")
@@ -71,7 +76,7 @@ def run(command: Sequence[str], folder: Path, environment: Mapping[str, str], lo
             for chunk in _chunks(process.stdout.fileno(), watcher):
                 stream.write(chunk)
                 stream.flush()
-            status = process.wait()
+            status = program.wait(process)
         except BaseException:
             _end(process)
             raise
@@ -83,9 +88,9 @@ def _chunks(source: int, watcher: Watcher) -> Iterator[bytes]:
     """The bytes that come from the descriptor `source`, the lines in them shown to the watcher."""
     rest = b""
     while True:
-        if not select.select([source], [], [], PATIENCE_S)[0]:
+        if not interrupt.wait([source], PATIENCE_S):
             watcher.announce()
-            select.select([source], [], [])
+            interrupt.wait([source])
         chunk = os.read(source, 65536)
         if not chunk:
             return
@@ -114,18 +119,34 @@ def _explain(failure: tuple[str, dict] | None, status: int, command: Sequence[st
     return Complaints.one("preparation", what, hint=hint, code=Exit.FAILED)
 
 
-def _end(process: subprocess.Popen) -> None:
-    """End a process and all of its descendants, wherever they are."""
-    for pid in [*_descendants(process.pid), process.pid]:
-        try:
-            os.kill(pid, signal.SIGTERM)
-        except ProcessLookupError:
-            continue
-    try:
-        process.wait(timeout=10)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    """End a process and all of its descendants, wherever they are, and wait until they are gone."""
+    pids = [*_descendants(process.pid), process.pid]
+    living = [descriptor for pid in pids if (descriptor := _open(pid)) is not None]
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        until = time.monotonic() + END_S
+        for descriptor in living:
+            with suppress(ProcessLookupError):
+                signal.pidfd_send_signal(descriptor, number)
+        living = [descriptor for descriptor in living if not _gone(descriptor, until)]
+    process.wait()
+
+
+def _gone(descriptor: int, until: float) -> bool:
+    """Whether a process ends before that instant of the monotonic clock, in s; its descriptor is closed then."""
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
+    if not poll.poll(max(0.0, until - time.monotonic()) * 1000):
+        return False
+    os.close(descriptor)
+    return True
+
+
+def _open(pid: int) -> int | None:
+    """A descriptor of a process; None when it is gone."""
+    with suppress(ProcessLookupError):
+        return os.pidfd_open(pid)
+    return None
 
 
 def _descendants(ancestor: int) -> list[int]:

@@ -7,9 +7,9 @@ whole or not at all.
 
 import json
 import os
-import subprocess
 from pathlib import Path
 
+from pathwarp.base import program
 from pathwarp.base.complaints import Complaint, Complaints, Exit
 from pathwarp.prepare.recipe import LAB, LabRecipe, read_lab_recipe
 from pathwarp.prepare.stamp import hash_parts, publish, read_stamp, write_stamp
@@ -92,5 +92,6 @@ def _packages(lab: Path) -> dict[str, str]:
     """Package to version, from the file system's own package database."""
     database = inside(lab, "/var/lib/dpkg")
     command = ["dpkg-query", f"--admindir={database}", "--show", "--showformat=${Package} ${Version}\n"]
-    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    return dict(line.split(" ", 1) for line in output.splitlines())
+    done = program.run(command)
+    done.check_returncode()
+    return dict(line.split(" ", 1) for line in done.stdout.decode().splitlines())

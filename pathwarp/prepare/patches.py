@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 from typing import TextIO
 
+from pathwarp.base import program
 from pathwarp.base.complaints import Complaint, Complaints, Exit
 from pathwarp.base.plainfile import read_plain
 
@@ -58,21 +59,17 @@ def read_series(folder: Path, root: Path, backend: str, backends: tuple[str, ...
 def apply_patch(patch: Path, tree: Path, log: TextIO) -> list[str]:
     """Put one patch on `tree`; return what stops it, a line for each hunk or file, none when all of it is on."""
     command = ["patch", "--strip=1", "--force", f"--fuzz={FUZZ}", "--no-backup-if-mismatch", "--reject-file=-"]
-    result = subprocess.run(
+    result = program.run(
         [*command, f"--input={patch}"],
-        cwd=tree,
-        env={**os.environ, "LC_ALL": "C"},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        check=False,
+        folder=tree,
+        environment={**os.environ, "LC_ALL": "C"},
+        errors=subprocess.STDOUT,
     )
-    log.write(f"{patch.name}:\n{result.stdout}")
+    said = result.stdout.decode(errors="replace")
+    log.write(f"{patch.name}:\n{said}")
     if result.returncode == 0:
-        return [] if result.stdout else ["has no change in it"]
-    return refusals(result.stdout) or [result.stdout.strip()]
+        return [] if said else ["has no change in it"]
+    return refusals(said) or [said.strip()]
 
 
 def refusals(output: str) -> list[str]:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import click
 
+from pathwarp.base import program
 from pathwarp.base.complaints import Complaint, Complaints, Exit, gather
 from pathwarp.model.schema.variant import ResolvedVariant
 from pathwarp.prepare import box, kernel, lab
@@ -96,7 +97,7 @@ def _lock(root: Path) -> Iterator[None]:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             click.echo("pathwarp: waiting for another preparation to end", err=True)
-            fcntl.flock(stream, fcntl.LOCK_EX)
+            program.lock(stream)
         yield
 
 

@@ -12,6 +12,7 @@ from typing import TextIO
 
 import click
 
+from pathwarp.base import interrupt
 from pathwarp.base.complaints import Complaints, Exit
 from pathwarp.model.catalogue import Catalogue
 from pathwarp.model.load import load_variant
@@ -87,9 +88,15 @@ def _log(root: Path, name: str) -> Iterator[TextIO]:
 
 
 def main() -> int:
-    """Run a step and return its exit status."""
+    """Run a step and return its exit status.
+
+    Until here a request to end has killed the process: nothing was begun.
+    """
+    interrupt.begin()
     try:
         steps.main(standalone_mode=False)
+    except (KeyboardInterrupt, click.Abort):
+        return Exit.INTERRUPTED
     except Complaints as complaints:
         click.echo(str(complaints), err=True)
         return complaints.code

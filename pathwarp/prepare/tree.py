@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TextIO
 
+from pathwarp.base import program
 from pathwarp.base.complaints import Complaints, Exit
 from pathwarp.prepare.kconfig import check_config
 from pathwarp.prepare.recipe import KernelBackend
@@ -87,9 +88,9 @@ class Tree:
         }
 
     def _capture(self, command: Sequence[str]) -> str:
-        return subprocess.run(
-            command, cwd=self.folder, env=self._environment(), capture_output=True, text=True, check=True
-        ).stdout.strip()
+        done = program.run(command, folder=self.folder, environment=self._environment())
+        done.check_returncode()
+        return done.stdout.decode().strip()
 
     def _run(self, command: Sequence[str], local_version: str = "") -> None:
         """Run a command in the tree, or its parent before there is one; Complaints (a build failed) when it fails."""
@@ -97,14 +98,12 @@ class Tree:
         self.log.write(f"+ {' '.join(command)}\n")
         self.log.flush()
         start = os.fstat(self.log.fileno()).st_size
-        status = subprocess.run(
+        status = program.run(
             command,
-            cwd=folder,
-            env=self._environment(local_version),
-            stdin=subprocess.DEVNULL,
-            stdout=self.log,
-            stderr=subprocess.STDOUT,
-            check=False,
+            folder=folder,
+            environment=self._environment(local_version),
+            output=self.log,
+            errors=subprocess.STDOUT,
         ).returncode
         if status:
             log = Path(self.log.name)

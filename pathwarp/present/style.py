@@ -8,6 +8,7 @@ from pathlib import Path
 from textwrap import shorten
 from typing import Any
 
+from pathwarp.base import interrupt
 from pathwarp.base.complaints import Complaints, Exit
 
 # M. Okabe and K. Ito's colours, which people with any kind of colour blindness tell apart. Variants that are compared
@@ -85,7 +86,8 @@ def save(figure: Any, out_dir: Path, name: str) -> list[Path]:
     kinds = {"svg": {"Date": None, "Creator": "pathwarp"}, "png": {"Software": "pathwarp"}}
     paths = []
     for kind, metadata in kinds.items():
-        # Drawn first, then written in one go: an interrupt while drawing leaves the old file.
+        # Drawn first, then written in one go: what fails or is killed while it draws leaves the old file.
+        interrupt.check()
         drawn = BytesIO()
         figure.savefig(drawn, format=kind, dpi=_PNG_DPI, metadata=metadata)
         path = out_dir / f"{name}.{kind}"

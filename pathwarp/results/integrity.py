@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pathwarp.base import interrupt
 from pathwarp.base.complaints import Complaint, Complaints, Exit
 from pathwarp.base.jsonfile import read_mapping
 from pathwarp.model.catalogue import suggest
@@ -44,7 +45,9 @@ def check_results(results: Path, scenario: str = "") -> Iterator[Checked]:
     # Threads do: hashing a file lets the others run.
     pool = ThreadPoolExecutor(len(os.sched_getaffinity(0)))
     try:
-        yield from pool.map(check_folder, folders)
+        for checked in pool.map(check_folder, folders):
+            interrupt.check()
+            yield checked
     finally:
         pool.shutdown(cancel_futures=True)
 

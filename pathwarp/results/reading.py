@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pathwarp.base import interrupt
 from pathwarp.base.complaints import Complaint, Complaints, gather
 from pathwarp.base.jsonfile import read_mapping
 from pathwarp.results.integrity import require_undamaged
@@ -93,6 +94,7 @@ def load_results(
         for variant in variants:
             parent = results_dir / scenario / variant / traffic
             for seed, folder in _folders(parent, seeds):
+                interrupt.check()
                 files = [_parse(folder / name, found) for name in SEALED_FILES]
                 if all(parsed is not None for parsed in files):
                     manifest, metrics = files

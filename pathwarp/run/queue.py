@@ -3,15 +3,14 @@
 
 import multiprocessing
 import os
-import signal
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any
 
+from pathwarp.base import interrupt
 from pathwarp.base.complaints import Complaint, Complaints, Exit, gather
 from pathwarp.plan.identity import GUEST, Inputs, guest_files, hash_files, hash_orders, trial_id
 from pathwarp.plan.orders import orders
@@ -29,8 +28,6 @@ _BOOT_FILES = {
     "uml": ("vms/uml-start.sh", "vms/decode.sh"),
     "vm": ("vms/box", "vms/libvirt", "vms/decode.sh", "playbooks/box.yml", "Vagrantfile"),
 }
-# The signals by which a user or a system asks the engine to end.
-_ENDINGS = (signal.SIGINT, signal.SIGTERM)
 # How long a worker may take to clear away a guest and its files.
 _PATIENCE_S = 20
 
@@ -87,6 +84,7 @@ def _job(
     shared: Mapping[str, Any],
     finish: Callable[[Job, Path, float], Any],
 ) -> Job:
+    interrupt.check()
     name, backend = trial.variant.name, trial.backend
     kernel_record, lab_record = kernel.read_build(root, name, backend), lab.read_lab(root)
     inputs: Inputs = {
@@ -102,16 +100,6 @@ def _job(
     return Job(trial, trial_id(inputs), inputs, folder, kernel_record, lab_record, root, finish)
 
 
-@contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """Keep requests to end for later."""
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDINGS)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-
-
 class _Worker:
     """A worker process, on a CPU of its own if any, and the job that it has."""
 
@@ -122,7 +110,7 @@ class _Worker:
         self.connection, far_end = context.Pipe()
         self.process = context.Process(target=serve, args=(cpu, far_end, os.getpid()), daemon=True)
         # Who asks for an end meanwhile asks the engine: the worker lets signals in when it is ready for them.
-        with far_end, _uninterrupted():
+        with far_end, interrupt.held():
             self.process.start()
 
     def give(self, job: Job) -> None:
@@ -149,20 +137,6 @@ class _Worker:
         self.connection.close()
 
 
-@contextmanager
-def _stop_signals() -> Iterator[None]:
-    """Treat a request to end like Ctrl-C."""
-
-    def interrupt(number: int, frame: object) -> None:
-        raise KeyboardInterrupt
-
-    previous = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, previous)
-
-
 def run_jobs(jobs: Sequence[Job], number: int, report: Callable[[Outcome], None]) -> int:
     """Do the jobs, `number` at a time, and report each attempt as it ends; how many jobs failed.
 
@@ -183,32 +157,29 @@ def run_jobs(jobs: Sequence[Job], number: int, report: Callable[[Outcome], None]
         queue = deque(sorted(jobs, key=lambda job: variants.index(job.trial.variant.name)))
     else:
         chosen, claims = cpus.choose(min(number, len(jobs)))
-    with _stop_signals():
-        try:
-            for cpu in chosen:
-                with _uninterrupted():
-                    workers.append(_Worker(cpu))
-                workers[-1].give(queue.popleft())
-            while busy := [worker for worker in workers if worker.job]:
-                for connection in wait([worker.connection for worker in busy]):
-                    worker = next(worker for worker in busy if worker.connection is connection)
-                    outcome = worker.outcome()
-                    if outcome.again:
-                        queue.appendleft(replace(outcome.job, attempt=outcome.job.attempt + 1))
-                    failed += bool(outcome.reason) and not outcome.again
-                    report(outcome)
-                    if queue:
-                        if not worker.process.is_alive():
-                            with _uninterrupted():
-                                workers.remove(worker)
-                                worker = _Worker(worker.cpu)
-                                workers.append(worker)
-                        worker.give(queue.popleft())
-            return failed
-        finally:
-            with _uninterrupted():
-                for worker in workers:
-                    worker.end()
-                for claim in claims:
-                    claim.release()
-                runfolder.sweep(jobs[0].root / "results")
+    try:
+        for cpu in chosen:
+            interrupt.check()
+            workers.append(_Worker(cpu))
+            workers[-1].give(queue.popleft())
+        while busy := {worker.connection: worker for worker in workers if worker.job}:
+            for connection in interrupt.wait(busy):
+                worker = busy[connection]
+                outcome = worker.outcome()
+                if outcome.again:
+                    queue.appendleft(replace(outcome.job, attempt=outcome.job.attempt + 1))
+                failed += bool(outcome.reason) and not outcome.again
+                report(outcome)
+                if queue:
+                    if not worker.process.is_alive():
+                        workers.remove(worker)
+                        worker = _Worker(worker.cpu)
+                        workers.append(worker)
+                    worker.give(queue.popleft())
+        return failed
+    finally:
+        for worker in workers:
+            worker.end()
+        for claim in claims:
+            claim.release()
+        runfolder.sweep(jobs[0].root / "results")

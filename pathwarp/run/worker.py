@@ -3,7 +3,6 @@
 
 import os
 import signal
-import sys
 import time
 import traceback
 from collections.abc import Callable
@@ -12,6 +11,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+from pathwarp.base import interrupt
 from pathwarp.base.complaints import Complaints
 from pathwarp.base.jsonfile import read_mapping
 from pathwarp.base.oserrors import describe
@@ -72,19 +72,21 @@ def serve(cpu: int | None, jobs: Connection, engine: int) -> None:
     """Perform jobs until there are no more, bound to one CPU, if any; the main function of a worker process.
 
     Its life is tied to the engine's, which alone hears Ctrl-C, and its guests' lives to its own. A request to end makes
-    it clear away what it is at; `engine` is the process that asks.
+    it clear away what it is at; `engine` is the process that asks. It calls this with such requests held.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit())
+    interrupt.begin([signal.SIGTERM])
     die_with(engine)
-    signal.pthread_sigmask(signal.SIG_SETMASK, ())
     if cpu is not None:
         os.sched_setaffinity(0, {cpu})
     backend = None
     try:
-        while (job := jobs.recv()) is not None:
+        while interrupt.wait([jobs]) and (job := jobs.recv()) is not None:
             backend = backend or BACKENDS[job.trial.backend](job.root)
             jobs.send(perform(job, backend))
+    except (KeyboardInterrupt, EOFError, BrokenPipeError):
+        # Asked to end, or there is nobody left to work for.
+        pass
     finally:
         if backend:
             backend.close()
@@ -100,6 +102,7 @@ def perform(job: Job, backend: Backend) -> Outcome:
         with runfolder.in_progress(results, job.trial_id) as folder:
             try:
                 emulate(job, folder, backend)
+                interrupt.check()
                 result = job.finish(job, folder, started)
                 return Outcome(job, time.monotonic() - started, result)
             except Exception as error:  # noqa: BLE001, whatever it is, this trial fails by it and the others go on

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from pathwarp.base import interrupt
 from pathwarp.base.broken import broken
 
 FILE_HEADER = 24
@@ -76,6 +77,7 @@ def read(path: Path) -> Capture:
 
     A file that ends inside a packet keeps the whole ones. Raises Complaints for a file that is no such capture.
     """
+    interrupt.check()
     try:
         data = Path(path).read_bytes()
     except OSError as error:

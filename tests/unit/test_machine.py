@@ -22,7 +22,7 @@ def fetch(tmp_path, monkeypatch):
                 archive.addfile(member, io.BytesIO())
         machine = Machine.__new__(Machine)
         machine.state = tmp_path
-        monkeypatch.setattr(machine, "_ssh", lambda *words, stdout, **more: stdout.write(packed.getvalue()))
+        monkeypatch.setattr(machine, "_ssh", lambda *words, output, **more: output.write(packed.getvalue()))
         folder = tmp_path / "run"
         folder.mkdir()
         machine._fetch(folder)

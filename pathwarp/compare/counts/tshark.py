@@ -2,7 +2,6 @@
 """tshark's MPTCP analysis of a trial's captures, by the tshark of the lab root."""
 
 import struct
-import subprocess
 from collections import Counter
 from collections.abc import Sequence
 from decimal import Decimal
@@ -11,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pathwarp.base import program
 from pathwarp.base.complaints import Complaints, Exit
 from pathwarp.prepare.lab import lab_root
 from pathwarp.wire import pcap
@@ -70,13 +70,7 @@ def _run(root: Path, capture: bytes) -> str:
     ]
     command += ["-Y", "tcp.len > 0", *(word for name in _FIELDS for word in ("-e", name))]
     command += [word for preference in _PREFERENCES for word in ("-o", preference)]
-    done = subprocess.run(
-        command,
-        input=capture,
-        env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/"},
-        capture_output=True,
-        check=False,
-    )
+    done = program.run(command, given=capture, environment={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/"})
     if done.returncode:
         said = done.stderr.decode(errors="replace").strip()
         raise Complaints.one("tshark", f"failed with exit status {done.returncode}: {said}", code=Exit.FAILED)

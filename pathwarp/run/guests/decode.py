@@ -4,6 +4,7 @@
 import subprocess
 from pathlib import Path
 
+from pathwarp.base import program
 from pathwarp.prepare.lab import lab_root
 from pathwarp.run.guests.guest import GuestFailed
 from pathwarp.run.guests.processes import dying_with_caller
@@ -13,14 +14,12 @@ from pathwarp.run.guests.uml import NAMESPACES
 def decode_log(root: Path, run: Path) -> None:
     """Write `ditg-receiver.txt` of a run folder; GuestFailed when ITGDec doesn't."""
     script = str(root / "vms" / "decode.sh")
-    done = subprocess.run(
+    done = program.run(
         [*NAMESPACES, "sh", script, str(lab_root(root)), str(run.resolve())],
-        stdin=subprocess.DEVNULL,
         # A character for each packet, to show that it is alive; what is wrong goes there too.
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        preexec_fn=dying_with_caller(),
-        check=False,
+        output=subprocess.DEVNULL,
+        errors=subprocess.DEVNULL,
+        first=dying_with_caller(),
     )
     if done.returncode:
         raise GuestFailed(f"ITGDec can't read the receiver's log, status {done.returncode}")

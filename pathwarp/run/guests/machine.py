@@ -2,7 +2,6 @@
 """A virtual machine from power-on to its end, and what is done in it: Vagrant starts it, ssh does the rest."""
 
 import contextlib
-import fcntl
 import io
 import json
 import os
@@ -16,6 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import quote
 
+from pathwarp.base import interrupt, program
 from pathwarp.plan.identity import GUEST, guest_files
 from pathwarp.prepare.box import HOST, box_folder
 from pathwarp.results.runfolder import RAW_FOLDERS
@@ -46,7 +46,9 @@ class MachineFailed(Exception):
 def accelerator(root: Path) -> str:
     """What machines run on here: `kvm`, or `qemu` for software emulation."""
     script = str(root / "vms" / "libvirt" / "accelerator.sh")
-    return subprocess.run([script], capture_output=True, text=True, check=True).stdout.strip()
+    done = program.run([script])
+    done.check_returncode()
+    return done.stdout.decode().strip()
 
 
 class Machine:
@@ -87,7 +89,7 @@ class Machine:
         try:
             self._send(run, map(Path, RAW_FOLDERS), _RUN, f"find {_RUN} -mindepth 1 -delete; ")
             with open(run / CONSOLE, "wb") as stream:
-                self._ssh(" ".join(RUN_TRIAL), limit_s, stdin=subprocess.DEVNULL, stdout=stream, stderr=stream)
+                self._ssh(" ".join(RUN_TRIAL), limit_s, output=stream, errors=stream)
             self._fetch(run)
         finally:
             self._keep_console(run, before)
@@ -123,7 +125,7 @@ class Machine:
         while not _answers(self._socket):
             if self._libvirtd.poll() is not None or time.monotonic() > deadline:
                 raise MachineFailed(f"libvirtd does not start:{tail(self.state / 'log' / 'libvirtd.log')}")
-            time.sleep(0.05)
+            interrupt.wait((), 0.05)
 
     def _vagrant_up(self, run: Path) -> None:
         environment = {
@@ -137,8 +139,8 @@ class Machine:
         }
         command = ["vagrant", "up", "--provider=libvirt", "--no-color"]
         with open(run / CONSOLE, "wb") as log:
-            streams = {"stdin": subprocess.DEVNULL, "stdout": log, "stderr": log}
-            if _call(command, self.settings.boot_ns / 1e9 + _COMMAND_S, env=environment, **streams):
+            limit_s = self.settings.boot_ns / 1e9 + _COMMAND_S
+            if _call(command, limit_s, environment=environment, output=log, errors=log):
                 raise MachineFailed("vagrant can't start the machine")
 
     def _ssh(self, command: str, limit_s: float = _COMMAND_S, **streams: Any) -> None:
@@ -160,7 +162,7 @@ class Machine:
         words = [word for name, value in options.items() for word in ("-o", f"{name}={value}")]
         port = (self.state / f"{self.variant}.port").read_text()
         with open(self.state / "complaints", "w+") as complaints:
-            streams = {"stderr": complaints, **streams}
+            streams = {"errors": complaints, **streams}
             status = _call(["ssh", "-F", "none", "-p", port, *words, "vagrant@127.0.0.1", command], limit_s, **streams)
         if status:
             raise MachineFailed(f"{self._loss(status)}{tail(self.state / 'complaints')}")
@@ -174,8 +176,7 @@ class Machine:
             with open(self.state / "domstate", "w+") as said:
                 # In English, whatever the user's language.
                 environment = {**os.environ, "LC_ALL": "C"}
-                streams = {"stdin": subprocess.DEVNULL, "stdout": said, "stderr": said}
-                gone = _call(command, _START_S, env=environment, **streams) != 0
+                gone = _call(command, _START_S, environment=environment, output=said, errors=said) != 0
                 said.seek(0)
                 state = said.read().strip()
             if gone:
@@ -186,7 +187,7 @@ class Machine:
                 return f"a command in the machine ended with {status}"
             if time.monotonic() > deadline:
                 return "the virtual machine does not answer"
-            time.sleep(0.2)
+            interrupt.wait((), 0.2)
 
     def _send(self, folder: Path, names: Iterable[Path], place: str, first: str = "") -> None:
         """Put files, and folders with all that is in them, which are relative to `folder` into one of the machine's."""
@@ -196,13 +197,13 @@ class Machine:
                 archive.add(folder / name, name.as_posix())
         # The machine's clock is not the host's: its own times for the files.
         tar = f"sudo sh -c '{first}tar --extract --touch --no-same-owner --directory={place}'"
-        self._ssh(tar, input=packed.getvalue(), stdout=subprocess.DEVNULL)
+        self._ssh(tar, given=packed.getvalue(), output=subprocess.DEVNULL)
 
     def _fetch(self, run: Path) -> None:
         """Bring a trial's raw files into its run folder."""
         with open(self.state / "fetched.tar", "w+b") as packed:
             folders = " ".join(RAW_FOLDERS)
-            self._ssh(f"sudo tar --create --directory={_RUN} {folders}", stdin=subprocess.DEVNULL, stdout=packed)
+            self._ssh(f"sudo tar --create --directory={_RUN} {folders}", output=packed)
             packed.seek(0)
             try:
                 with tarfile.open(fileobj=packed, mode="r") as archive:
@@ -219,8 +220,9 @@ class Machine:
 
     def _describe(self) -> dict[str, str]:
         """What the machine runs on, for the manifest."""
-        version = subprocess.run(["qemu-system-x86_64", "--version"], capture_output=True, text=True, check=True)
-        return {"accelerator": accelerator(self.root), "emulator": version.stdout.splitlines()[0]}
+        version = program.run(["qemu-system-x86_64", "--version"])
+        version.check_returncode()
+        return {"accelerator": accelerator(self.root), "emulator": version.stdout.decode().splitlines()[0]}
 
 
 def _take(path: Path) -> io.TextIOWrapper:
@@ -228,7 +230,7 @@ def _take(path: Path) -> io.TextIOWrapper:
     path.parent.mkdir(parents=True, exist_ok=True)
     lock = path.open("w")
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        program.lock(lock)
     except BaseException:
         lock.close()
         raise
@@ -241,9 +243,7 @@ def _call(command: Sequence[str], limit_s: float, **streams: Any) -> int:
     MachineFailed when there is none, or it takes too long.
     """
     try:
-        return subprocess.run(
-            command, timeout=limit_s, preexec_fn=dying_with_caller(), check=False, **streams
-        ).returncode
+        return program.run(command, limit_s=limit_s, first=dying_with_caller(), **streams).returncode
     except subprocess.TimeoutExpired:
         raise MachineFailed(f"the machine was not done after {limit_s:.0f} s of the host's clock") from None
     except FileNotFoundError as error:

@@ -37,9 +37,17 @@ def die_with(parent: int) -> None:
 
 
 def dying_with_caller() -> Callable[[], None]:
-    """What a child has to call, between fork and exec, to end with the calling process."""
+    """What a child has to call, between fork and exec, to end with the calling process.
+
+    A worker is deaf to Ctrl-C; what it starts begins as any program does.
+    """
     parent = os.getpid()
-    return lambda: die_with(parent)
+
+    def prepare() -> None:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        die_with(parent)
+
+    return prepare
 
 
 def family(leader: int) -> dict[int, float]:

@@ -4,7 +4,8 @@
 import os
 import time
 
-from pathwarp.run.guests.processes import activity, wait_for
+from pathwarp.base import interrupt
+from pathwarp.run.guests.processes import activity
 from pathwarp.run.guests.settings import Watchdog
 
 # How often a guest that is still at work is looked at. Most trials are over before the first look.
@@ -27,7 +28,7 @@ def watch(leader: int, watchdog: Watchdog, virtual_s: float) -> None:
     descriptor = os.pidfd_open(leader)
     try:
         last = None
-        while not wait_for(descriptor, min(LOOK_S, begin + limit_s - time.monotonic())):
+        while not interrupt.wait([descriptor], min(LOOK_S, begin + limit_s - time.monotonic())):
             if time.monotonic() - begin >= limit_s:
                 raise Overdue(f"the guest was not done after {limit_s:.0f} s of the host's clock")
             now = activity(leader)
