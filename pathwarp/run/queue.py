@@ -55,13 +55,15 @@ def make_jobs(root: Path, trials: Sequence[Trial], finish: Callable[[Job, Path, 
     variants = {trial.variant.name: trial.variant for trial in trials}
     prepare.ensure(root, list(variants.values()), backend)
     complaints: list[Complaint] = []
-    for name in variants:
+    kernels: dict[str, kernel.Kernel] = {}
+    for wanted, group in kernel.group_by_kernel(root, variants.values(), backend):
+        kernels |= {variant.name: wanted for variant in group}
         with gather(complaints):
-            kernel.check_binary(root, name, backend)
+            wanted.check_binary()
     if complaints:
         raise Complaints(complaints, Exit.FAILED)
     guest = guest_hash(root, backend)
-    return [_job(root, trial, guest, finish) for trial in trials]
+    return [_job(root, trial, kernels[trial.variant.name], guest, finish) for trial in trials]
 
 
 def headline(outcome: Outcome) -> str:
@@ -83,16 +85,14 @@ def guest_hash(root: Path, backend: str) -> str:
     return hash_parts([("ground", ground.encode()), *((file.name, file.read_bytes()) for file in files)])
 
 
-def _job(root: Path, trial: Trial, guest: str, finish: Callable[[Job, Path, float], Any]) -> Job:
-    name, backend = trial.variant.name, trial.backend
-    kernel_record, lab_record = kernel.read_build(root, name, backend), lab.read_lab(root)
+def _job(root: Path, trial: Trial, wanted: kernel.Kernel, guest: str, finish: Callable[[Job, Path, float], Any]) -> Job:
+    kernel_record, lab_record = wanted.record, lab.read_lab(root)
     hashes = {
         "kernel": kernel_record["binary_sha256"],
         "lab": lab_record["packages_sha256"],
         "guest": guest,
     }
-    folder = kernel.kernel_dir(root, name, backend)
-    return Job(trial, trial.id(hashes), hashes, folder, kernel_record, lab_record, root, finish)
+    return Job(trial, trial.id(hashes), hashes, wanted.folder, kernel_record, lab_record, root, finish)
 
 
 @contextmanager
