@@ -1,112 +1,140 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A variant's kernel: what it is made from, whether the one there is still that, and making it.
+"""A kernel: what it is made from, whether the one there is still that, and making it.
 
-`build/kernels/VARIANT/BACKEND/` holds the binary (`linux` for uml, `bzImage` for vm), `config`, `System.map`,
-`release.txt` (what `uname -r` says) and `build.json` (source, configuration, patches and binary with their SHA-256). It
-is there whole or not at all.
+Variants that differ in nothing but sysctls share a kernel. `build/kernels/NAME/BACKEND/` holds the binary (`linux` for
+uml, `bzImage` for vm), `config`, `System.map`, `release.txt` (what `uname -r` says) and `build.json` (source,
+configuration, patches and binary with their SHA-256). It is there whole or not at all.
 """
 
 import shutil
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
-from pathwarp.base.complaints import Complaints, Exit
+from pathwarp.base.complaints import Complaint, Complaints, Exit, gather
 from pathwarp.model.schema.variant import ResolvedVariant
 from pathwarp.prepare.base import Base, find_base, read_bytes
 from pathwarp.prepare.kconfig import check_config
-from pathwarp.prepare.patches import apply_patches
+from pathwarp.prepare.patches import SERIES, apply_patches
 from pathwarp.prepare.stamp import hash_file, hash_parts, publish, read_stamp, work_folder, write_stamp
 from pathwarp.prepare.tree import Tree, fragments
 
-FORMAT = 1
+FORMAT = 2
+# The kernel of the variants that put no patch on the base. vms/libvirt/kernel.rb knows it, too.
+UNPATCHED = "mainline"
 
 
-def kernel_dir(root: Path, variant: str, backend: str = "uml") -> Path:
-    """Where a variant's kernel is, or will be."""
-    return root / "build" / "kernels" / variant / backend
+@dataclass(frozen=True)
+class Kernel:
+    """The kernel of all variants that come to the patches `own` on the base, in that order.
+
+    `name` is that of the last variant which has patches; the variants that extend it and have none share its kernel.
+    """
+
+    base: Base
+    name: str
+    own: tuple[Path, ...]
+
+    @property
+    def folder(self) -> Path:
+        """Where it is, or will be."""
+        return self.base.root / "build" / "kernels" / self.name / self.base.backend
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """What its `build.json` says; empty when there is no kernel."""
+        return read_stamp(self.folder / "build.json")
+
+    @property
+    def inputs(self) -> str:
+        """SHA-256 of all that it is made from, but for the source's exact version and the compiler."""
+        parts = [*self.base.parts(), ("variant", self.name.encode())]
+        return hash_parts([*parts, *((patch.name, read_bytes(patch, self.base.root)) for patch in self.own)])
+
+    def is_current(self) -> bool:
+        """Whether it is there and made from the data files as they are now; a matter of milliseconds."""
+        return self.record.get("inputs") == self.inputs
+
+    def check_binary(self) -> None:
+        """Complaints (a build failed) when the binary there is not the one that the record speaks of."""
+        binary = self.folder / self.base.binary
+        where, hint = binary.relative_to(self.base.root).as_posix(), "remove its folder and run `make kernels`"
+        try:
+            found = hash_file(binary)
+        except OSError as error:
+            raise Complaints.one(where, f"cannot be read: {error.strerror}", hint=hint, code=Exit.FAILED) from None
+        if found != self.record.get("binary_sha256"):
+            raise Complaints.one(where, "is not the file that was built", hint=hint, code=Exit.FAILED)
+
+    def build(self, log: TextIO) -> None:
+        """Make it from the base, which must be current; Complaints (a build failed) say what went wrong."""
+        base, root = self.base, self.base.root
+        if not base.is_current():
+            where = base.folder.relative_to(root).as_posix()
+            raise Complaints.one(
+                where, "is missing or out of date", hint="build the base kernel first", code=Exit.FAILED
+            )
+        source = read_stamp(base.folder / "base.json")["source"]
+        inputs = self.inputs
+        with work_folder(root, f"kernel-{self.name}") as work:
+            tree = base.tree(work / "tree", log)
+            tree.copy(base.tree(base.folder / "tree", log))
+            apply_patches(list(self.own), tree.folder, root, base.describe_source(source["version"]), log)
+            tree.make("olddefconfig")
+            tree.compile(f"-pathwarp-{self.name}")
+            check_config(tree.config, fragments(root, base.options), root)
+            patches = [*base.patches, *self.own]
+            made = work / "kernel"
+            made.mkdir()
+            _collect(tree, made)
+            stamp = {
+                "format": FORMAT,
+                "name": self.name,
+                "backend": base.backend,
+                "release": tree.release(),
+                "source": source,
+                "compiler": _compiler(tree),
+                "config_sha256": hash_file(made / "config"),
+                "patches": [
+                    {"file": patch.relative_to(root).as_posix(), "sha256": hash_file(patch)} for patch in patches
+                ],
+                "binary_sha256": hash_file(made / base.binary),
+                "inputs": inputs,
+            }
+            write_stamp(made / "build.json", stamp)
+            publish(root, made, self.folder)
 
 
-def patches_of(root: Path, variant: ResolvedVariant, backend: str = "uml") -> list[Path]:
-    """All patches of a variant's kernel in order: those of every kernel, then its own, what it extends first.
+def find_kernel(root: Path, variant: ResolvedVariant, backend: str = "uml") -> Kernel:
+    """The kernel of a variant: the base with the series of all that it extends, then its own.
 
-    Complaints for all that is wrong in a series.
+    Complaints for a wrong recipe, and for all that is wrong in a series.
     """
     base = find_base(root, backend)
-    return [*base.patches, *_own_patches(base, variant)]
+    folders = [root / "kernels" / "variants" / name for name in variant.chain]
+    patched = [folder for folder in folders if (folder / SERIES).exists()]
+    name = patched[-1].name if patched else UNPATCHED
+    if patched and name == UNPATCHED:
+        where = (patched[-1] / SERIES).relative_to(root).as_posix()
+        hint = "give the variant that has them another name"
+        raise Complaints.one(where, f"{UNPATCHED} is the kernel without a variant's patches", hint=hint)
+    return Kernel(base, name, tuple(patch for folder in patched for patch in base.series(folder)))
 
 
-def kernel_inputs_hash(root: Path, variant: ResolvedVariant, backend: str = "uml") -> str:
-    """SHA-256 of all that a variant's kernel is made from, but for the source's exact version and the compiler."""
-    return _hash(find_base(root, backend), variant)
-
-
-def is_current(root: Path, variant: ResolvedVariant, backend: str = "uml") -> bool:
-    """Whether the variant's kernel is there and made from the data files as they are now; a matter of milliseconds."""
-    stamp = read_stamp(kernel_dir(root, variant.name, backend) / "build.json")
-    return stamp.get("inputs") == kernel_inputs_hash(root, variant, backend)
-
-
-def read_build(root: Path, variant: str, backend: str = "uml") -> dict:
-    """What `build.json` of a variant's kernel says; empty when there is no kernel."""
-    return read_stamp(kernel_dir(root, variant, backend) / "build.json")
-
-
-def check_binary(root: Path, variant: str, backend: str = "uml") -> None:
-    """Complaints (a build failed) when the kernel there is not the one that its record speaks of."""
-    binary = kernel_dir(root, variant, backend) / find_base(root, backend).binary
-    where, hint = binary.relative_to(root).as_posix(), "remove its folder and run `make kernels`"
-    try:
-        found = hash_file(binary)
-    except OSError as error:
-        raise Complaints.one(where, f"cannot be read: {error.strerror}", hint=hint, code=Exit.FAILED) from None
-    if found != read_build(root, variant, backend).get("binary_sha256"):
-        raise Complaints.one(where, "is not the file that was built", hint=hint, code=Exit.FAILED)
-
-
-def build_kernel(root: Path, variant: ResolvedVariant, backend: str, log: TextIO) -> None:
-    """Make a variant's kernel from the base, which must be current; Complaints (a build failed) say what went wrong."""
-    base = find_base(root, backend)
-    if not base.is_current():
-        where = base.folder.relative_to(root).as_posix()
-        raise Complaints.one(where, "is missing or out of date", hint="build the base kernel first", code=Exit.FAILED)
-    source = read_stamp(base.folder / "base.json")["source"]
-    inputs = _hash(base, variant)
-    with work_folder(root, f"kernel-{variant.name}") as work:
-        tree = base.tree(work / "tree", log)
-        tree.copy(base.tree(base.folder / "tree", log))
-        own = _own_patches(base, variant)
-        apply_patches(own, tree.folder, root, base.describe_source(source["version"]), log)
-        tree.make("olddefconfig")
-        tree.compile(f"-pathwarp-{variant.name}")
-        check_config(tree.config, fragments(root, base.options), root)
-        patches = [*base.patches, *own]
-        made = work / "kernel"
-        made.mkdir()
-        _collect(tree, made)
-        stamp = {
-            "format": FORMAT,
-            "variant": variant.name,
-            "backend": backend,
-            "release": tree.release(),
-            "source": source,
-            "compiler": _compiler(tree),
-            "config_sha256": hash_file(made / "config"),
-            "patches": [{"file": patch.relative_to(root).as_posix(), "sha256": hash_file(patch)} for patch in patches],
-            "binary_sha256": hash_file(made / base.binary),
-            "inputs": inputs,
-        }
-        write_stamp(made / "build.json", stamp)
-        publish(root, made, kernel_dir(root, variant.name, backend))
-
-
-def _own_patches(base: Base, variant: ResolvedVariant) -> list[Path]:
-    return [patch for name in variant.chain for patch in base.series(base.root / "kernels" / "variants" / name)]
-
-
-def _hash(base: Base, variant: ResolvedVariant) -> str:
-    parts = [*base.parts(), ("variant", variant.name.encode())]
-    parts += [(patch.name, read_bytes(patch, base.root)) for patch in _own_patches(base, variant)]
-    return hash_parts(parts)
+def group_by_kernel(
+    root: Path, variants: Iterable[ResolvedVariant], backend: str
+) -> list[tuple[Kernel, list[ResolvedVariant]]]:
+    """Each kernel that the variants take, once, with those that take it; all Complaints as of `find_kernel`."""
+    groups: dict[str, tuple[Kernel, list[ResolvedVariant]]] = {}
+    complaints: list[Complaint] = []
+    for variant in variants:
+        with gather(complaints):
+            kernel = find_kernel(root, variant, backend)
+            groups.setdefault(kernel.name, (kernel, []))[1].append(variant)
+    if complaints:
+        raise Complaints(complaints)
+    return list(groups.values())
 
 
 def _collect(tree: Tree, made: Path) -> None:

@@ -28,20 +28,10 @@ def read_lab(root: Path) -> dict:
     return read_stamp(root / "build" / "lab" / "lab.json")
 
 
-def lab_inputs_hash(root: Path) -> str:
-    """SHA-256 of what the recipe says, whatever its comments and order of keys."""
-    return _hash(read_lab_recipe(root))
-
-
 def is_current(root: Path) -> bool:
     """Whether the lab root is there, as the recipe is now, with all that trials need; a matter of milliseconds."""
     recipe = read_lab_recipe(root)
     return read_lab(root).get("inputs") == _hash(recipe) and not _missing(lab_root(root), recipe)
-
-
-def check_lab(root: Path) -> None:
-    """Complaints (a build failed) for each program that trials need and the lab root lacks."""
-    _check(lab_root(root), read_lab_recipe(root))
 
 
 def finish(root: Path, made: Path) -> None:

@@ -9,6 +9,7 @@ import json
 import os
 import shutil
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,7 +19,8 @@ import click
 from pathwarp.base import program
 from pathwarp.base.complaints import Complaint, Complaints, Exit, gather
 from pathwarp.model.schema.variant import ResolvedVariant
-from pathwarp.prepare import box, kernel, lab
+from pathwarp.prepare import box, lab
+from pathwarp.prepare.kernel import group_by_kernel
 
 ENGINE = Path(__file__).resolve().parents[2]
 # What virtual machines are started and reached with; playbooks/host.yml knows their packages.
@@ -52,9 +54,15 @@ def _prepare(root: Path, variants: Sequence[ResolvedVariant], backend: str, with
         if not tags:
             return
         shutil.rmtree(root / "build" / "work", ignore_errors=True)
-        names = [variant.name for variant in variants if not kernel.is_current(root, variant, backend)]
         tags = list(dict.fromkeys(["host", *tags]))
+        stale = [group for kernel, group in group_by_kernel(root, variants, backend) if not kernel.is_current()]
+        names = [variant.name for group in stale for variant in group]
+        started = time.monotonic()
         _run_playbook(root, tags, {"project": str(root), "variants": names, "backend": backend})
+        if stale:
+            taken = describe_time(time.monotonic() - started)
+            kernels, whose = _count(len(stale), "kernel"), _count(len(names), "variant")
+            click.echo(f"pathwarp: {kernels} for {whose} in {taken}", err=True)
 
 
 def _stale(root: Path, variants: Sequence[ResolvedVariant], backend: str, with_lab: bool) -> list[str]:
@@ -69,13 +77,22 @@ def _stale(root: Path, variants: Sequence[ResolvedVariant], backend: str, with_l
                 stale["host"] = None
             if "lab" in stale or not box.is_current(root):
                 stale["box"] = None
-    for variant in variants:
-        with gather(complaints):
-            if not kernel.is_current(root, variant, backend):
-                stale["kernels"] = None
+    with gather(complaints):
+        if not all(kernel.is_current() for kernel, _ in group_by_kernel(root, variants, backend)):
+            stale["kernels"] = None
     if complaints:
         raise Complaints(complaints)
     return list(stale)
+
+
+def describe_time(seconds: float) -> str:
+    """A span in words for people: `41 s`, `6 min 12 s`."""
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _path() -> str:

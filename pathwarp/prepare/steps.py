@@ -4,6 +4,7 @@
 Each prints `built`, or `is up to date` when there was nothing to do, and its complaints on standard error.
 """
 
+import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,10 +16,10 @@ import click
 from pathwarp.base import interrupt
 from pathwarp.base.complaints import Complaints, Exit
 from pathwarp.model.catalogue import Catalogue
-from pathwarp.model.load import load_variant
+from pathwarp.model.load import load_variant, load_variants
 from pathwarp.prepare import box, lab
 from pathwarp.prepare.base import find_base
-from pathwarp.prepare.kernel import build_kernel, is_current
+from pathwarp.prepare.kernel import find_kernel, group_by_kernel
 
 ROOT = Path(__file__).resolve().parents[2]
 UP_TO_DATE = "is up to date"
@@ -48,16 +49,27 @@ def base(root: Path, backend: str) -> None:
 
 @steps.command()
 @click.argument("backend")
+@click.argument("variants")
+@click.pass_obj
+def list_kernels(root: Path, backend: str, variants: str) -> None:
+    """Print the kernels of VARIANTS (commas between them) as a JSON list: the name of each, and whose it is."""
+    wanted = load_variants(Catalogue(root), tuple(name for name in variants.split(",") if name))
+    groups = group_by_kernel(root, wanted, backend)
+    click.echo(json.dumps([{"name": kernel.name, "variants": [one.name for one in group]} for kernel, group in groups]))
+
+
+@steps.command()
+@click.argument("backend")
 @click.argument("variant")
 @click.pass_obj
 def kernel(root: Path, backend: str, variant: str) -> None:
-    """Build a variant's kernel."""
-    wanted = load_variant(Catalogue(root), variant)
-    if is_current(root, wanted, backend):
+    """Build the kernel of a variant."""
+    wanted = find_kernel(root, load_variant(Catalogue(root), variant), backend)
+    if wanted.is_current():
         click.echo(UP_TO_DATE)
         return
     with _log(root, f"kernel-{wanted.name}-{backend}") as log:
-        build_kernel(root, wanted, backend, log)
+        wanted.build(log)
     click.echo("built")
 
 

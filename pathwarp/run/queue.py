@@ -54,9 +54,11 @@ def make_jobs(root: Path, trials: Sequence[Trial], finish: Callable[[Job, Path, 
     variants = {trial.variant.name: trial.variant for trial in trials}
     prepare.ensure(root, list(variants.values()), backend)
     complaints: list[Complaint] = []
-    for name in variants:
+    kernels: dict[str, kernel.Kernel] = {}
+    for wanted, group in kernel.group_by_kernel(root, variants.values(), backend):
+        kernels |= {variant.name: wanted for variant in group}
         with gather(complaints):
-            kernel.check_binary(root, name, backend)
+            wanted.check_binary()
     if complaints:
         raise Complaints(complaints, Exit.FAILED)
     shared = {
@@ -64,7 +66,7 @@ def make_jobs(root: Path, trials: Sequence[Trial], finish: Callable[[Job, Path, 
         "guest": hash_files(root, (GUEST / name for name in guest_files(root))),
         "ground": guests.ground(root),
     }
-    return [_job(root, trial, guests.boot(trial), shared, finish) for trial in trials]
+    return [_job(root, trial, kernels[trial.variant.name], guests.boot(trial), shared, finish) for trial in trials]
 
 
 def headline(outcome: Outcome) -> str:
@@ -80,13 +82,13 @@ def headline(outcome: Outcome) -> str:
 def _job(
     root: Path,
     trial: Trial,
+    wanted: kernel.Kernel,
     boot: Sequence[str],
     shared: Mapping[str, Any],
     finish: Callable[[Job, Path, float], Any],
 ) -> Job:
     interrupt.check()
-    name, backend = trial.variant.name, trial.backend
-    kernel_record, lab_record = kernel.read_build(root, name, backend), lab.read_lab(root)
+    kernel_record, lab_record = wanted.record, lab.read_lab(root)
     inputs: Inputs = {
         "orders": hash_orders(orders(trial, kernel_record["release"])),
         "boot": boot,
@@ -96,8 +98,7 @@ def _job(
         "kernel": kernel_record["binary_sha256"],
         "lab": {"packages": lab_record["packages_sha256"], "recipe": lab_record["inputs"]},
     }
-    folder = kernel.kernel_dir(root, name, backend)
-    return Job(trial, trial_id(inputs), inputs, folder, kernel_record, lab_record, root, finish)
+    return Job(trial, trial_id(inputs), inputs, wanted.folder, kernel_record, lab_record, root, finish)
 
 
 class _Worker:

@@ -9,7 +9,10 @@ from project_folder import Project
 from undisturbed import RUN, assert_no_traceback, hashes
 
 from pathwarp.cli import main
-from pathwarp.prepare import kernel, lab
+from pathwarp.model.catalogue import Catalogue
+from pathwarp.model.load import load_variant
+from pathwarp.prepare import lab
+from pathwarp.prepare.kernel import find_kernel
 
 SHOWN = ("--scenario", "silent", "--traffic", "single", "--variant", "tlp-std,tlp-mp")
 DRAWN = ("missing", "half", "a bit flipped")
@@ -80,12 +83,13 @@ def test_damaged_records_of_kernels_and_lab_count_as_none(project):
     shutil.copytree(source / "kernels" / "tlp-mp", build / "kernels" / "tlp-mp")
     (build / "lab").mkdir()
     shutil.copy2(source / "lab" / "lab.json", build / "lab" / "lab.json")
-    assert kernel.read_build(project.root, "tlp-mp")
+    tlp_mp = find_kernel(project.root, load_variant(Catalogue(project.root), "tlp-mp"))
+    assert tlp_mp.record
     assert lab.read_lab(project.root)
     for damage in ("missing", "empty", "half", "zeros", "a list", "nested deep", "no UTF-8"):
         for record in ("kernels/tlp-mp/uml/build.json", "lab/lab.json"):
             DAMAGES[damage](build / record)
-            assert not kernel.read_build(project.root, "tlp-mp") or "lab" in record
+            assert not tlp_mp.record or "lab" in record
             assert not lab.read_lab(project.root) or "kernels" in record
             restore(build / record, source / record)
 

@@ -13,6 +13,9 @@ import pytest
 from project_folder import ROOT, left_over, processes_below
 
 from pathwarp.measure.analysis import Analysis, analyse
+from pathwarp.model.catalogue import VARIANT, Catalogue
+from pathwarp.model.load import load_variant
+from pathwarp.prepare.kernel import find_kernel
 from pathwarp.run.guests.processes import wait_for
 
 MACHINES = (ROOT / "build").resolve() / "vm"
@@ -114,7 +117,9 @@ def test_a_trial_in_a_machine_is_sealed_and_recovers_as_in_virtual_time(project)
             manifest = json.loads((folder / "manifest.json").read_text())
             assert (manifest["backend"], manifest["time_mode"]) == ("vm", "wall-clock")
             assert manifest["machine"]["accelerator"] in ("kvm", "qemu")
-            assert manifest["kernel"]["release"].endswith(f"-pathwarp-{variant}")
+            # The kernel of tlp-std, which has no patches of its own.
+            kernel = "rto" if variant == "tlp-std" else variant
+            assert manifest["kernel"]["release"].endswith(f"-pathwarp-{kernel}")
         # Somebody else's work on the host can disturb one in real time, but not all.
         virtual = project.root / "results" / "silent" / variant / "single"
         assert any(agree(folder, virtual / folder.name) for folder in folders), [
@@ -171,6 +176,16 @@ def test_several_jobs_are_refused(project):
     status, _, errors = project.call(*VM, "--jobs", "2")
     assert status == 2
     assert "jobs: a virtual machine has this one for itself" in errors
+
+
+def test_vagrant_and_the_engine_take_the_same_kernel():
+    catalogue = Catalogue(ROOT)
+    names = catalogue.names(VARIANT)
+    folder = str(ROOT / "kernels" / "variants")
+    program = "folder, *names = ARGV; names.each { |name| puts Pathwarp.kernel(folder, name) }"
+    command = ["ruby", "-r", str(ROOT / "vms/libvirt/kernel.rb"), "-e", program, folder, *names]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert said.split() == [find_kernel(ROOT, load_variant(catalogue, name)).name for name in names]
 
 
 def test_a_machine_by_hand(tmp_path):

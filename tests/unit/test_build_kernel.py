@@ -13,7 +13,7 @@ from pathwarp.base.complaints import Complaints, Exit
 from pathwarp.model.catalogue import Catalogue
 from pathwarp.model.load import load_variant
 from pathwarp.prepare.base import find_base
-from pathwarp.prepare.kernel import build_kernel, is_current, kernel_dir, kernel_inputs_hash, patches_of, read_build
+from pathwarp.prepare.kernel import find_kernel, group_by_kernel
 from pathwarp.prepare.stamp import hash_file
 
 ROOT = Path(__file__).parents[2]
@@ -24,8 +24,9 @@ def project(tmp_path):
     return make_project(tmp_path / "project")
 
 
-def variant(project, name):
-    return load_variant(Catalogue(project), name)
+def kernel(project, name="better", backend="uml"):
+    """The kernel of a variant."""
+    return find_kernel(project, load_variant(Catalogue(project), name), backend)
 
 
 def build(project, name="better", backend="uml"):
@@ -35,8 +36,8 @@ def build(project, name="better", backend="uml"):
         base = find_base(project, backend)
         if not base.is_current():
             base.build(log)
-        build_kernel(project, variant(project, name), backend, log)
-    return kernel_dir(project, name, backend)
+        kernel(project, name, backend).build(log)
+    return kernel(project, name, backend).folder
 
 
 def replace(path, old, new):
@@ -47,16 +48,22 @@ def replace(path, old, new):
 
 def assert_nothing_is_left(project):
     assert list((project / "build" / "work").iterdir()) == []
-    assert not kernel_dir(project, "better").exists()
-    assert not is_current(project, variant(project, "better"))
+    assert not kernel(project).folder.exists()
+    assert not kernel(project).is_current()
+
+
+def patched(project):
+    """Give the variant `plain` a patch of its own as well."""
+    write_patch(project / "kernels" / "variants" / "plain" / "x.patch", 15)
+    (project / "kernels" / "variants" / "plain" / "series").write_text("x.patch\n")
 
 
 def test_patches_come_in_the_order_of_the_chain(project):
-    write_patch(project / "kernels" / "variants" / "plain" / "x.patch", 15)
-    (project / "kernels" / "variants" / "plain" / "series").write_text("x.patch\n")
-    names = [path.name for path in patches_of(project, variant(project, "better"))]
-    assert names == ["0001-all.patch", "0002-only.patch", "x.patch", "0001-better.patch"]
-    assert [path.name for path in patches_of(project, variant(project, "plain"), "vm")] == ["0001-all.patch", "x.patch"]
+    patched(project)
+    assert [path.name for path in kernel(project).base.patches] == ["0001-all.patch", "0002-only.patch"]
+    assert [path.name for path in kernel(project).own] == ["x.patch", "0001-better.patch"]
+    assert [path.name for path in kernel(project, "plain", "vm").base.patches] == ["0001-all.patch"]
+    assert [path.name for path in kernel(project, "plain", "vm").own] == ["x.patch"]
 
 
 def test_a_kernel_with_all_that_tells_what_it_is(project):
@@ -73,7 +80,8 @@ def test_a_kernel_with_all_that_tells_what_it_is(project):
     for line in ("line 3 of 0001-all\n", "line 9 of 0002-only\n", "line 27 of 0001-better\n", "CONFIG_A=y\n"):
         assert line in binary
     assert binary.endswith("um 2026-01-01 00:00:00 UTC -pathwarp-better\n")
-    record = read_build(project, "better")
+    record = kernel(project).record
+    assert record["name"] == "better"
     assert record["release"] == "0.1.7-pathwarp-better"
     assert record["compiler"] == "cc 1"
     assert record["source"]["version"] == "0.1.7"
@@ -84,9 +92,9 @@ def test_a_kernel_with_all_that_tells_what_it_is(project):
     assert record["patches"][-1] == {"file": "kernels/variants/better/0001-better.patch", "sha256": hash_file(patch)}
     assert len(record["patches"]) == 3
     assert not (find_base(project, "uml").folder / "tree" / "unneeded" / "huge.c").exists()
-    assert is_current(project, variant(project, "better"))
-    assert not is_current(project, variant(project, "plain"))
-    assert not is_current(project, variant(project, "better"), "vm")
+    assert kernel(project).is_current()
+    assert not kernel(project, "plain").is_current()
+    assert not kernel(project, "better", "vm").is_current()
 
 
 def test_the_same_inputs_make_the_same_kernel_wherever_the_project_is(project, tmp_path, monkeypatch):
@@ -112,10 +120,10 @@ def test_the_same_inputs_make_the_same_kernel_wherever_the_project_is(project, t
 )
 def test_a_changed_input_makes_a_kernel_stale(project, file, old, new):
     build(project)
-    before = kernel_inputs_hash(project, variant(project, "better"))
+    before = kernel(project).inputs
     replace(project / "kernels" / file, old, new)
-    assert kernel_inputs_hash(project, variant(project, "better")) != before
-    assert not is_current(project, variant(project, "better"))
+    assert kernel(project).inputs != before
+    assert not kernel(project).is_current()
 
 
 @pytest.mark.parametrize(
@@ -132,14 +140,62 @@ def test_a_changed_input_makes_a_kernel_stale(project, file, old, new):
 def test_what_no_kernel_depends_on_makes_none_stale(project, file, old, new):
     build(project)
     replace(project / "kernels" / file, old, new)
-    assert is_current(project, variant(project, "better"))
+    assert kernel(project).is_current()
 
 
-def test_variants_with_the_same_patches_are_kernels_of_their_own(project):
-    (project / "kernels" / "variants" / "better" / "series").unlink()
-    assert kernel_inputs_hash(project, variant(project, "better")) != kernel_inputs_hash(
-        project, variant(project, "plain")
-    )
+def extend(project, name, extends):
+    """A variant that differs from the one it extends in a sysctl."""
+    folder = project / "kernels" / "variants" / name
+    folder.mkdir()
+    text = f"name: {name}\ntitle: x\nsource: x\nextends: {extends}\nsysctls:\n  net.mptcp.stale_loss_cnt: 7\n"
+    (folder / "variant.yaml").write_text(text)
+
+
+def test_variants_that_differ_in_sysctls_share_a_kernel(project):
+    extend(project, "best", "better")
+    extend(project, "very-best", "best")
+    extend(project, "simple", "plain")
+    build(project)
+    assert {name: kernel(project, name).name for name in ("plain", "simple", "better", "best", "very-best")} == {
+        "plain": "mainline",
+        "simple": "mainline",
+        "better": "better",
+        "best": "better",
+        "very-best": "better",
+    }
+    assert kernel(project, "very-best") == kernel(project)
+    assert kernel(project, "very-best").is_current()
+    assert not kernel(project, "simple").is_current()
+
+
+def test_each_kernel_is_listed_once_with_all_whose_it_is(project):
+    patched(project)
+    extend(project, "best", "better")
+    variants = [load_variant(Catalogue(project), name) for name in ("best", "plain", "better")]
+    groups = [
+        (one.name, [variant.name for variant in group]) for one, group in group_by_kernel(project, variants, "uml")
+    ]
+    assert groups == [("better", ["best", "better"]), ("plain", ["plain"])]
+
+
+def test_the_same_patches_under_another_name_are_a_kernel_of_its_own(project):
+    """`uname -r` tells it from the other."""
+    before = kernel(project).inputs
+    folder = project / "kernels" / "variants" / "better"
+    shutil.copytree(folder, folder.with_name("worse"))
+    replace(folder.with_name("worse") / "variant.yaml", "name: better", "name: worse")
+    assert [path.read_bytes() for path in kernel(project, "worse").own] == [
+        path.read_bytes() for path in kernel(project).own
+    ]
+    assert kernel(project, "worse").inputs != before
+
+
+def test_mainline_has_no_patches(project):
+    folder = project / "kernels" / "variants"
+    (folder / "better").rename(folder / "mainline")
+    replace(folder / "mainline" / "variant.yaml", "name: better", "name: mainline")
+    with pytest.raises(Complaints, match=r"mainline/series: mainline is the kernel without a variant's patches"):
+        kernel(project, "mainline")
 
 
 def test_a_variant_does_not_change_the_base(project):
@@ -187,16 +243,16 @@ def test_a_kernel_is_not_made_from_a_stale_base(project):
         pytest.raises(Complaints, match=r"build/base/uml: is missing or out of date"),
         (project / "log").open("w") as log,
     ):
-        build_kernel(project, variant(project, "better"), "uml", log)
+        kernel(project).build(log)
 
 
 def test_an_unknown_backend_and_missing_files_are_bad_input(project):
     with pytest.raises(Complaints, match="no kernels are built for 'xen'") as caught:
-        is_current(project, variant(project, "better"), "xen")
+        kernel(project, "better", "xen")
     assert caught.value.code == Exit.BAD_INPUT
     (project / "kernels" / "config" / "uml.config").unlink()
     with pytest.raises(Complaints, match=r"kernels/config/uml.config: cannot be read") as caught:
-        is_current(project, variant(project, "better"))
+        kernel(project).is_current()
     assert caught.value.code == Exit.BAD_INPUT
 
 
@@ -209,6 +265,9 @@ def step(project, *arguments):
 def test_the_steps_that_the_playbooks_call(project):
     assert step(project, "base", "uml") == (0, "built\n", "")
     assert step(project, "base", "uml") == (0, "is up to date\n", "")
+    listed = '[{"name": "better", "variants": ["better"]}, {"name": "mainline", "variants": ["plain"]}]\n'
+    assert step(project, "list-kernels", "uml", "better,plain") == (0, listed, "")
+    assert step(project, "list-kernels", "uml", "all") == (0, listed, "")
     assert step(project, "kernel", "uml", "better") == (0, "built\n", "")
     assert step(project, "kernel", "uml", "better") == (0, "is up to date\n", "")
     write_patch(project / "kernels" / "variants" / "better" / "0001-better.patch", 27, context="other")
@@ -224,6 +283,6 @@ def test_the_steps_that_the_playbooks_call(project):
 def test_a_killed_build_leaves_nothing_that_looks_whole(project):
     folder = build(project)
     shutil.move(folder, project / "build" / "work" / "kernel-better.killed")
-    assert not is_current(project, variant(project, "better"))
+    assert not kernel(project).is_current()
     build(project)
-    assert is_current(project, variant(project, "better"))
+    assert kernel(project).is_current()

@@ -22,10 +22,12 @@ def project(tmp_path, monkeypatch):
 
     def run_playbook(_, tags, variables):
         runs.append((list(tags), variables["variants"]))
-        done.update(variables["variants"] if "kernels" in tags else [], ["lab"] if "lab" in tags else [])
+        made = variants(root, *variables["variants"]) if "kernels" in tags else []
+        done.update(kernel.find_kernel(root, variant).name for variant in made)
+        done.update(["lab"] if "lab" in tags else [])
 
     monkeypatch.setattr(prepare, "_run_playbook", run_playbook)
-    monkeypatch.setattr(kernel, "is_current", lambda _, variant, backend: variant.name in done)
+    monkeypatch.setattr(kernel.Kernel, "is_current", lambda self: self.name in done)
     monkeypatch.setattr(lab, "is_current", lambda _: "lab" in done)
     return root, runs
 
@@ -41,6 +43,23 @@ def test_only_what_is_not_current_is_made(project):
     prepare.ensure(root, variants(root, "better", "plain"))
     prepare.prepare_lab(root)
     assert runs == [(["host", "kernels"], ["plain"]), (["host", "lab", "kernels"], ["better"])]
+
+
+def test_a_kernel_that_variants_share_is_made_once_and_said_so(project, capsys):
+    root, runs = project
+    folder = root / "kernels" / "variants" / "simple"
+    folder.mkdir()
+    (folder / "variant.yaml").write_text("name: simple\ntitle: x\nsource: x\nextends: plain\n")
+    prepare.prepare_kernels(root, variants(root, "plain", "better", "simple"))
+    assert capsys.readouterr().err == "pathwarp: 2 kernels for 3 variants in 0 s\n"
+    prepare.prepare_kernels(root, variants(root, "simple"))
+    assert runs == [(["host", "kernels"], ["plain", "simple", "better"])]
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(("seconds", "words"), [(0.4, "0 s"), (59.6, "1 min 0 s"), (372, "6 min 12 s")])
+def test_a_span_in_words(seconds, words):
+    assert prepare.describe_time(seconds) == words
 
 
 def test_what_a_killed_preparation_left_is_cleared_away(project):

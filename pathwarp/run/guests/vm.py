@@ -36,8 +36,8 @@ class Vm:
     def run(self, kernel: Path, run: Path, trial: Trial) -> None:
         """Run a trial in its variant's machine; GuestFailed when it does not get to its end.
 
-        `kernel` must be the folder that the Vagrantfile takes the variant's kernel from. After a failure the next
-        trial gets a new machine.
+        `kernel` must be the folder that the Vagrantfile finds for the variant (vms/libvirt/kernel.rb). After a failure
+        the next trial gets a new machine.
         """
         name = trial.variant.name
         try:
