@@ -4,9 +4,9 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from pathwarp.measure.recovery import recovery
 from pathwarp.model.schema.scenario import Scenario
 from pathwarp.present import bars, boxes, histogram, timing
-from pathwarp.present.events import recovery
 from pathwarp.present.metric import Metric
 from pathwarp.results.reading import BURST_METRICS, TrialResult, by_group, by_headline
 

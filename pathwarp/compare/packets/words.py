@@ -5,7 +5,7 @@ import numpy as np
 
 from pathwarp.compare.packets.side import Side
 from pathwarp.compare.packets.sightings import DATA_FIN_BIT, NO_FLOW
-from pathwarp.present.events import kinds
+from pathwarp.measure.recovery import kinds
 from pathwarp.present.groups import path_words
 from pathwarp.wire.mptcp import Subtype
 from pathwarp.wire.tcp import ACK, FIN, RST, SYN

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from pathwarp.measure import bursts
+from pathwarp.measure import recovery as events
 from pathwarp.measure.inputs import Failure
 from pathwarp.measure.transports import reinjections
 from pathwarp.measure.transports.packets import Packets
 from pathwarp.measure.transports.subflows import Connection, Subflow
-from pathwarp.present import events
 from pathwarp.present.timing import Recovery
 from pathwarp.results.reading import TrialResult
 
