@@ -11,6 +11,8 @@ from decimal import Decimal
 
 from pathwarp.base.complaints import BadValue
 
+NS_PER_MS, NS_PER_S = 1_000_000, 1_000_000_000
+
 # 24 digits and the multiples below stay within the 28 digits that Decimal keeps.
 NUMBER = re.compile(
     r"(?P<sign>[+-]?)(?P<number>[0-9]{1,12}(?:\.[0-9]{1,12})?)\s*(?P<unit>(?![0-9.]).*)", re.ASCII | re.DOTALL

@@ -43,7 +43,7 @@ def _analyse(folder: Path) -> Analysis:
     table = packets.collect(inputs, connection, decoded)
     log_file = folder / "logs/ditg-receiver.txt"
     log, planned = ditg.read(log_file, inputs.flow_start_ns), bursts.lay_out(inputs.plan)
-    bursts.check(planned, log, log_file)
+    bursts.require_planned(planned, log, log_file)
     if constant := inputs.plan.get("constant"):
         ditg.check_constant(log, constant["packets"], inputs.plan["packet_bytes"], log_file)
     check_whole(inputs, table, log)

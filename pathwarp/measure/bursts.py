@@ -51,7 +51,7 @@ def lay_out(plan: dict) -> Bursts:
     return Bursts(table[:, 0], size, np.cumsum(size) - size, np.cumsum(packets) - packets + 1, packets, packet)
 
 
-def check(bursts: Bursts, log: ReceiverLog, where: object) -> None:
+def require_planned(bursts: Bursts, log: ReceiverLog, where: object) -> None:
     """Raise Complaints when packets are not the plan's by number and size, so no burst gets another's packets."""
     if not len(bursts):
         return

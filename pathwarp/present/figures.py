@@ -4,9 +4,9 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from pathwarp.measure.recovery import read_recovery
 from pathwarp.model.schema.scenario import Scenario
 from pathwarp.present import bars, boxes, histogram, timing
-from pathwarp.present.events import recovery
 from pathwarp.present.metric import Metric
 from pathwarp.results.reading import BURST_METRICS, TrialResult, by_group, by_headline
 
@@ -69,7 +69,7 @@ def _timings(
             continue
         beside = trials.get(scenario.baseline, ()) if variant != scenario.baseline else ()
         chosen = typical(beside, of_variant, scenario.metrics[0])
-        recoveries = [drawn for trial in chosen if (drawn := recovery(trial)) is not None]
+        recoveries = [drawn for trial in chosen if (drawn := read_recovery(trial)) is not None]
         if recoveries:
             title = f"{traffic.capitalize()} traffic: how the burst that meets the failure recovers"
             subtitle = f"trace {chosen[0].seed}, from its captures · {scenario.title}"

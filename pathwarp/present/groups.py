@@ -4,15 +4,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pathwarp.present.timing import NS_PER_MS, PacketEvent, Recovery
+from pathwarp.base.units import NS_PER_MS
+from pathwarp.measure.kinds.kind import PacketKind
+from pathwarp.measure.recovery import PacketEvent, Recovery
 
-# By kind: one packet that arrives, one that is lost, several that arrive, several that are lost.
-_WORDS = {
-    "original": ("P", "P loss", "{n} packets", "{n} packets lost"),
-    "probe": ("probe", "probe loss", "{n} probes", "{n} probes lost"),
-    "retransmission": ("RETx", "RETx loss", "{n} RETx", "{n} RETx lost"),
-    "reinjection": ("reinjection", "reinjection loss", "{n} reinjections", "{n} reinj. lost"),
-}
 MOST_LABELS = 10  # beside one server's line
 FEW = 12  # data packets in the window up to which each is labelled with its bytes
 
@@ -28,7 +23,7 @@ class Group:
         return self.events[0].path
 
     @property
-    def kind(self) -> str:
+    def kind(self) -> PacketKind:
         return self.events[0].kind
 
     @property
@@ -50,7 +45,7 @@ def group(recovery: Recovery, window: tuple[float, float], path: str) -> list[Gr
 
 
 def _cut(events: Sequence[PacketEvent], pause_ns: float) -> list[Group]:
-    open_groups: dict[tuple[str, bool, str], list[PacketEvent]] = {}
+    open_groups: dict[tuple[PacketKind, bool, str], list[PacketEvent]] = {}
     closed: list[list[PacketEvent]] = []
     for event in events:
         key = (event.kind, event.arrived_ns is None, event.label)
@@ -64,14 +59,14 @@ def _cut(events: Sequence[PacketEvent], pause_ns: float) -> list[Group]:
 
 
 def data_events(recovery: Recovery, window: tuple[float, float]) -> list[PacketEvent]:
-    return [e for e in recovery.events if e.kind != "ack" and window[0] <= recovery.ms(e.sent_ns) <= window[1]]
+    return [e for e in recovery.events if e.kind.carries_data and window[0] <= recovery.ms(e.sent_ns) <= window[1]]
 
 
 def words(group: Group, recovery: Recovery, few: bool) -> str:
     """The label: what it is, on two lines with the time it was sent; with `few` packets also which bytes it carries."""
     first, last, n = group.events[0], group.events[-1], len(group.events)
-    text = first.label or _WORDS[group.kind][2 * (n > 1) + group.lost].format(n=n)
-    if not first.label and n == 1 and group.path != recovery.failed_path and group.kind in ("probe", "reinjection"):
+    text = first.label or (group.kind.labels.text(n, group.lost) if group.kind.labels else group.kind.noun)
+    if not first.label and n == 1 and group.path != recovery.failed_path and group.kind.names_path:
         text += f" on {path_words(group.path)}"
     begin, end = recovery.ms(first.sent_ns), recovery.ms(last.sent_ns)
     text += f"\n{begin:.1f} ms" if end - begin < 0.1 else f"\n{begin:.1f} to {end:.1f} ms"

@@ -1,29 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """One trial's panel of a timing diagram. Across, one unit is an inch; down, a millisecond."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pathwarp.base.units import NS_PER_MS
+from pathwarp.measure.kinds.kind import PacketKind
+from pathwarp.measure.recovery import PacketEvent, Recovery
 from pathwarp.present import style
 from pathwarp.present.groups import FEW, Group, data_events, group, path_words, words
 from pathwarp.present.spread import spread
-from pathwarp.present.timing import NS_PER_MS, PacketEvent, Recovery
 
-KIND_COLOURS = {
-    "original": "#222222",
-    "probe": "#0072B2",
-    "retransmission": "#D55E00",
-    "reinjection": "#009E73",
-    "ack": "#A6A6A6",
-}
-KIND_WORDS = {
-    "original": "packet",
-    "probe": "probe",
-    "retransmission": "retransmission (RETx)",
-    "reinjection": "reinjection",
-    "ack": "ACK",
-}
 FAILED, DEAD = "#9C2A1B", "#F7ECE8"
 MARK = "#7B3294"
 ARROWS_UP_TO = 24  # packets of a kind; more of them are thin lines without heads
@@ -48,7 +36,7 @@ def draw(axes: Any, recovery: Recovery, window: tuple[float, float], reference: 
         _lines(axes, recovery, window, path)
         of_path = [event for event in shown if event.path == path]
         flight_ms = recovery.flight_ns.get(path, 0) / NS_PER_MS
-        for kind in KIND_COLOURS:
+        for kind in _kinds(of_path):
             events = [event for event in of_path if event.kind == kind]
             _packets(axes, recovery, events, kind, flight_ms)
         _labels(axes, recovery, window, path)
@@ -67,14 +55,19 @@ def legend(recoveries: Sequence[Recovery]) -> tuple[list[Any], list[str]]:
     """Handles and words for the kinds that occur, and for a loss."""
     from matplotlib.lines import Line2D
 
-    kinds = {event.kind for recovery in recoveries for event in recovery.events}
+    kinds = _kinds(event for recovery in recoveries for event in recovery.events)
     lost = any(event.arrived_ns is None for recovery in recoveries for event in recovery.events)
-    handles = [Line2D([], [], color=colour, linewidth=1.4) for kind, colour in KIND_COLOURS.items() if kind in kinds]
-    labels = [KIND_WORDS[kind] for kind in KIND_COLOURS if kind in kinds]
+    handles = [Line2D([], [], color=kind.colour, linewidth=1.4) for kind in kinds]
+    labels = [kind.legend for kind in kinds]
     if lost:
         handles.append(Line2D([], [], color=style.INK, linestyle="", marker="x", markersize=5))
         labels.append("lost")
     return handles, labels
+
+
+def _kinds(events: Iterable[PacketEvent]) -> list[PacketKind]:
+    """The kinds that occur, in the order in which they are drawn."""
+    return sorted({event.kind for event in events}, key=lambda kind: kind.drawn)
 
 
 def _ends(recovery: Recovery, path: str) -> tuple[float, float]:
@@ -106,11 +99,11 @@ def _fails(recovery: Recovery, path: str, window: tuple[float, float]) -> bool:
 _BACKING = {"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "boxstyle": "square,pad=0.1"}
 
 
-def _packets(axes: Any, recovery: Recovery, events: Sequence[PacketEvent], kind: str, flight_ms: float) -> None:
+def _packets(axes: Any, recovery: Recovery, events: Sequence[PacketEvent], kind: PacketKind, flight_ms: float) -> None:
     from matplotlib.collections import LineCollection
     from matplotlib.patches import FancyArrowPatch
 
-    colour, many = KIND_COLOURS[kind], len(events) > ARROWS_UP_TO
+    colour, many = kind.colour, len(events) > ARROWS_UP_TO
     segments, crosses = [], []
     for event in events:
         begin, end = _ends(recovery, event.path)
@@ -122,7 +115,7 @@ def _packets(axes: Any, recovery: Recovery, events: Sequence[PacketEvent], kind:
             segments.append([(begin, sent), crosses[-1]])
         else:
             segments.append([(begin, sent), (end, recovery.ms(event.arrived_ns))])
-    width, zorder = (0.7, 2) if kind == "ack" else (1.3, 3)
+    width, zorder = (1.3, 3) if kind.carries_data else (0.7, 2)
     if many:
         thin = LineCollection(segments, colors=colour, linewidths=0.4 * width, alpha=0.6, zorder=zorder)
         axes.add_collection(thin, autolim=False)
@@ -177,7 +170,7 @@ class _Label:
     @classmethod
     def of(cls, g: Group, recovery: Recovery, few: bool) -> "_Label":
         ends = (recovery.ms(event.sent_ns) for event in (g.events[0], g.events[-1]))
-        return cls(words(g, recovery, few), KIND_COLOURS[g.kind], *ends)
+        return cls(words(g, recovery, few), g.kind.colour, *ends)
 
 
 def _completion(axes: Any, recovery: Recovery, window: tuple[float, float], reference: Recovery | None) -> None:

@@ -1,64 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Timing diagrams of a recovery, drawn from the packets of a trial (closer19, Fig. 5 and 8)."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from pathwarp.present import style
-
-NS_PER_MS = 1_000_000
-Kind = Literal["original", "probe", "retransmission", "reinjection", "ack"]
-
-
-@dataclass(frozen=True)
-class PacketEvent:
-    """A packet on a path. Times in ns since the epoch; `arrived_ns` is None for a lost one.
-
-    `direction` is "down" from server to client. `offset` is where in the stream its `length` bytes of payload begin,
-    counted from the first byte of the affected burst. `label` replaces the words made from the kind.
-    """
-
-    path: str
-    direction: Literal["down", "up"]
-    sent_ns: int
-    arrived_ns: int | None
-    offset: int
-    length: int
-    kind: Kind
-    label: str = ""
-
-
-@dataclass(frozen=True)
-class Recovery:
-    """What one trial shows: the packets around the affected burst, and its three instants in ns since the epoch.
-
-    `start_ns` is the burst's first packet. `completed_ns` is None where the burst never completed. `failed_path` is one
-    of `paths`, whose order is that of the drawing, or None. `ends` are sender and receiver of the data. `flight_ns` is
-    the usual time between them on each path: how steep a packet that is lost is drawn. `mark_ns` is the instant from
-    which the trial differs from the one that it is compared with. Without `has_burst`, `start_ns` is that instant.
-    """
-
-    variant: str
-    paths: tuple[str, ...]
-    events: tuple[PacketEvent, ...]
-    start_ns: int
-    completed_ns: int | None
-    failed_path: str | None
-    failed_ns: int | None
-    ends: tuple[str, str] = ("server", "client")
-    flight_ns: Mapping[str, int] = field(default_factory=dict)
-    mark_ns: int | None = None
-    has_burst: bool = True
-
-    def ms(self, instant_ns: int) -> float:
-        """Time since the burst's first packet."""
-        return (instant_ns - self.start_ns) / NS_PER_MS
-
-    @property
-    def completion_ms(self) -> float | None:
-        return None if self.completed_ns is None else self.ms(self.completed_ns)
+from pathwarp.measure.recovery import Recovery
+from pathwarp.present import lanes, style
 
 
 def draw(
@@ -69,8 +17,6 @@ def draw(
     Time runs downward in ms since the burst's first packet. Per path there is a line for the server and one
     for the client; packets are arrows between them and end in a cross where they are lost.
     """
-    from pathwarp.present import lanes
-
     window = _window(recoveries)
     widths = [lanes.width_in(recovery) for recovery in recoveries]
     height = _STACKED_IN if stacked else _HEIGHT_IN

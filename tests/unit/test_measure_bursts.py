@@ -52,7 +52,7 @@ def test_burst_that_lacks_packets_has_no_completion():
 
 def test_traffic_without_bursts():
     none = bursts.lay_out({"bursts": [], "packet_bytes": 1400})
-    bursts.check(none, WHOLE, "log")
+    bursts.require_planned(none, WHOLE, "log")
     assert bursts.completion_ms(none, WHOLE) == []
 
 
@@ -65,14 +65,14 @@ def test_traffic_without_bursts():
     ],
 )
 def test_log_of_other_packets_is_named(row, what):
-    bursts.check(PLANNED, WHOLE, "x.txt")
+    bursts.require_planned(PLANNED, WHOLE, "x.txt")
     with pytest.raises(Complaints, match=rf"x\.txt: {what}"):
-        bursts.check(PLANNED, log((1, 1400, 0, 1), row), "x.txt")
+        bursts.require_planned(PLANNED, log((1, 1400, 0, 1), row), "x.txt")
 
 
 def test_log_with_a_packet_twice_is_named():
     with pytest.raises(Complaints, match="has packet 2 twice"):
-        bursts.check(PLANNED, log((1, 1400, 0, 1), (2, 1400, 0, 1), (2, 1400, 0, 1)), "x.txt")
+        bursts.require_planned(PLANNED, log((1, 1400, 0, 1), (2, 1400, 0, 1), (2, 1400, 0, 1)), "x.txt")
 
 
 def sent(*rows):

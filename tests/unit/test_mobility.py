@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from pathwarp.base.complaints import Complaints
 from pathwarp.base.shares import shares
 from pathwarp.commands.mobility import command as mobility
-from pathwarp.generate.mobility.drive import Way, correlated, passes
+from pathwarp.generate.mobility.drive import Journey, correlated, passes
 from pathwarp.generate.mobility.generate import generate, levels_dbm
 from pathwarp.generate.mobility.link import frame_loss, quality
 from pathwarp.model.catalogue import Catalogue
@@ -52,17 +52,17 @@ def test_laps_differ_and_do_not_depend_on_how_many_follow():
 
 
 def test_the_drive_is_as_described():
-    way = Way(MODEL, 60_000)
-    speeds = [3.6 * (there - here) for here, there in pairwise(way.way_m)]
+    journey = Journey(MODEL, 60_000)
+    speeds = [3.6 * (there - here) for here, there in pairwise(journey.way_m)]
     assert fmean(speeds) == pytest.approx(30, abs=0.5)
     assert stdev(speeds) == pytest.approx(2, abs=0.3)
-    assert way.when(way.at(1234.5)) == pytest.approx(1234.5)
-    for number, one in enumerate(passes(MODEL, way), start=1):
+    assert journey.when(journey.at(1234.5)) == pytest.approx(1234.5)
+    for number, one in enumerate(passes(MODEL, journey), start=1):
         middle_m = (number - 0.5) * 2000
         assert one.lap == number
-        assert way.at(one.left_s) == pytest.approx(middle_m + 100)
+        assert journey.at(one.left_s) == pytest.approx(middle_m + 100)
         # Found by the first scan after entering, each second, and 500 ms for the address.
-        assert 0.5 <= one.joined_s - way.when(middle_m - 100) < 1.5
+        assert 0.5 <= one.joined_s - journey.when(middle_m - 100) < 1.5
         assert one.joined_s % 1 == pytest.approx(0.5)
 
 

@@ -113,7 +113,7 @@ def test_typical_needs_the_same_burst_and_prefers_complete_ones() -> None:
 
 def test_all_figures_of_a_scenario(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = []
-    monkeypatch.setattr(figures, "recovery", lambda result: drawn.append((result.variant, result.seed)))
+    monkeypatch.setattr(figures, "read_recovery", lambda result: drawn.append((result.variant, result.seed)))
     results = [*TRIALS["tlp-std"], *TRIALS["tlp-mp"]]
     written = figures.draw_figures(SCENARIO, results, tmp_path)
     names = [f"{figure}-docs.{kind}" for figure in ("bars", "loss-position") for kind in ("svg", "png")]
@@ -124,6 +124,6 @@ def test_all_figures_of_a_scenario(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 def test_the_baseline_alone_has_a_diagram_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = []
-    monkeypatch.setattr(figures, "recovery", lambda result: drawn.append((result.variant, result.seed)))
+    monkeypatch.setattr(figures, "read_recovery", lambda result: drawn.append((result.variant, result.seed)))
     figures.draw_figures(SCENARIO, TRIALS["tlp-std"], tmp_path)
     assert drawn == [("tlp-std", 1)]

@@ -4,19 +4,22 @@
 from dataclasses import replace
 from pathlib import Path
 
+from pathwarp.measure.kinds.registry import KINDS
+from pathwarp.measure.recovery import PacketEvent, Recovery
 from pathwarp.present.groups import group, words
-from pathwarp.present.timing import PacketEvent, Recovery, draw
+from pathwarp.present.timing import draw
 
 MS = 1_000_000
 START = 1_700_000_000 * 10**9
 WINDOW = (-50.0, 500.0)
+BY_KEY = {kind.key: kind for kind in KINDS}
 
 
 def packet(
     path: str, sent_ms: float, arrived_ms: float | None, kind: str, offset: int = 0, **other: object
 ) -> PacketEvent:
     arrived = None if arrived_ms is None else START + round(arrived_ms * MS)
-    event = PacketEvent(path, "down", START + round(sent_ms * MS), arrived, offset, 400, kind)
+    event = PacketEvent(path, "down", START + round(sent_ms * MS), arrived, offset, 400, BY_KEY[kind])
     return replace(event, **other)
 
 

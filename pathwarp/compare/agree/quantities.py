@@ -3,11 +3,11 @@
 
 from collections.abc import Hashable, Iterable, Sequence
 
-import numpy as np
-
 from pathwarp.base.jsonfile import read_mapping
-from pathwarp.compare.agree.timers import NS_PER_MS, timers
+from pathwarp.base.units import NS_PER_MS
+from pathwarp.compare.agree.timers import timers
 from pathwarp.measure.analysis import analyse
+from pathwarp.measure.transits import median_transit_ns
 from pathwarp.present.metric import Metric
 from pathwarp.results.reading import TrialResult
 
@@ -34,11 +34,10 @@ def _of(trial: TrialResult, metrics: Sequence[str]) -> Iterable[tuple[str, dict[
     bursts = trial.metrics.get("burst_completion_time_ms") or ()
     whole = [burst for burst in bursts if not burst["affected"] and burst["completion_time_ms"] is not None]
     yield "other bursts' completion time, ms", {burst["burst"]: burst["completion_time_ms"] for burst in whole}
-    table = analysis.packets
     for number, path in enumerate(analysis.inputs.paths):
-        flights = (table.arrival_ns - table.time_ns)[(table.path == number) & table.delivered]
-        if len(flights):
-            yield f"machine: transit over {path}, ms", {"median": float(np.median(flights)) / NS_PER_MS}
+        transit_ns = median_transit_ns(analysis.packets, number)
+        if transit_ns is not None:
+            yield f"machine: transit over {path}, ms", {"median": transit_ns / NS_PER_MS}
     guest = read_mapping(trial.folder / "logs" / "guest.json")
     plan = read_mapping(trial.folder / "logs" / "plan.json")
     pairs = zip(plan["events"], guest["events"], strict=True)

@@ -3,11 +3,11 @@
 
 import numpy as np
 
+from pathwarp.base.units import NS_PER_MS
 from pathwarp.measure.analysis import Analysis
 from pathwarp.measure.inputs import Failure
 from pathwarp.measure.transports.reinjections import NEVER
 
-NS_PER_MS = 1_000_000
 # A packet that a failure takes was sent before it, or at most so long.
 _UNDER_WAY_NS = 1_000 * NS_PER_MS
 

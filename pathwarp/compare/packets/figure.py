@@ -7,10 +7,9 @@ from pathlib import Path
 from pathwarp.compare.packets.divergence import Divergence
 from pathwarp.compare.packets.side import Side
 from pathwarp.measure.bursts import completion_ms
+from pathwarp.measure.recovery import Recovery, around_burst, around_instant, first_packet
 from pathwarp.model.overrides import label
 from pathwarp.present import timing
-from pathwarp.present.events import around_burst, around_instant, first_packet
-from pathwarp.present.timing import Recovery
 
 
 def draw_diff(sides: Sequence[Side], divergence: Divergence, out: Path | None, results: Path) -> list[Path]:

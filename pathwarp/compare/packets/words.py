@@ -5,17 +5,11 @@ import numpy as np
 
 from pathwarp.compare.packets.side import Side
 from pathwarp.compare.packets.sightings import DATA_FIN_BIT, NO_FLOW
-from pathwarp.present.events import kinds
+from pathwarp.measure.kinds.registry import kinds_of
 from pathwarp.present.groups import path_words
 from pathwarp.wire.mptcp import Subtype
 from pathwarp.wire.tcp import ACK, FIN, RST, SYN
 
-_KINDS = {
-    "original": "new data",
-    "probe": "probe",
-    "retransmission": "retransmission",
-    "reinjection": "reinjection",
-}
 _FLAGS = {SYN: "SYN", FIN: "FIN", RST: "RST"}
 _OPTIONS = {1 << subtype: subtype.name for subtype in Subtype if subtype != Subtype.DSS}
 _OPTIONS[1 << DATA_FIN_BIT] = "DATA_FIN"
@@ -32,7 +26,7 @@ class Words:
         zero_ns = side.analysis.inputs.flow_start_ns
         window = (zero_ns + around_ns - _NEAR_NS, zero_ns + around_ns + _NEAR_NS)
         rows = range(*self.packets.time_ns.searchsorted(window).tolist())
-        self.kinds = dict(zip(rows, kinds(side.analysis, rows, side.counters), strict=True))
+        self.kinds = dict(zip(rows, kinds_of(side.analysis, rows, side.counters), strict=True))
 
     def line(self, number: int) -> str:
         """When, who, where and what."""
@@ -72,9 +66,7 @@ class Words:
         row = self._row(seen)
         if row is None:
             return f"data, {size}, seq {seen['seq']}"
-        kind = _KINDS[self.kinds[row]] if row in self.kinds else "data"
-        if kind == "new data" and not self.side.analysis.resent.new[row]:
-            kind = "repeated data"
+        kind = self.kinds[row].noun if row in self.kinds else "data"
         begin, end = int(self.packets.offset[row]), int(self.packets.end[row]) - 1
         lost = ", lost" if seen["sent"] and not self.packets.delivered[row] else ""
         return f"{kind}, {size}, DSN {begin} to {end}, seq {seen['seq']}{lost}"

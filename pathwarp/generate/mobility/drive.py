@@ -29,7 +29,7 @@ def normal(share: float) -> float:
     return NormalDist().inv_cdf(share)
 
 
-class Way:
+class Journey:
     """The way driven, in m, second by second; `end_m` is where the drive ends."""
 
     def __init__(self, mobility: Mobility, end_m: float) -> None:
@@ -65,13 +65,13 @@ def correlated(mean: float, deviation: float, memory: float, chance: Iterator[fl
         value = memory * value + math.sqrt(1 - memory**2) * normal(next(chance))
 
 
-def passes(mobility: Mobility, way: Way) -> list[Pass]:
+def passes(mobility: Mobility, journey: Journey) -> list[Pass]:
     """All passes; in the middle of each lap is the middle of the cell."""
     found = []
     scan_s, join_s = mobility.cell.scan_ns / 1e9, mobility.cell.join_ns / 1e9
     for lap in range(mobility.laps.count):
         middle_m = (lap + 0.5) * mobility.drive.circuit_m
-        entered_s, left_s = (way.when(middle_m + side * mobility.cell.length_m / 2) for side in (-1, 1))
+        entered_s, left_s = (journey.when(middle_m + side * mobility.cell.length_m / 2) for side in (-1, 1))
         joined_s = math.ceil(entered_s / scan_s) * scan_s + join_s
         found.append(Pass(lap + 1, joined_s, left_s))
     return found

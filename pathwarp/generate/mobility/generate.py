@@ -9,7 +9,7 @@ as `pathwarp.base.shares` holds and the C library's functions agree to far bette
 import math
 
 from pathwarp.base.shares import shares
-from pathwarp.generate.mobility.drive import Pass, Way, normal, passes
+from pathwarp.generate.mobility.drive import Journey, Pass, normal, passes
 from pathwarp.generate.mobility.link import quality
 from pathwarp.model.links.own import write_own
 from pathwarp.model.schema.mobility import Mobility
@@ -19,15 +19,15 @@ SHADOWING_STREAM = 2
 
 def generate(mobility: Mobility) -> list[str]:
     """The text of the trace file of each lap."""
-    way = Way(mobility, mobility.laps.count * mobility.drive.circuit_m)
-    return [_trace(mobility, way, one) for one in passes(mobility, way)]
+    journey = Journey(mobility, mobility.laps.count * mobility.drive.circuit_m)
+    return [_trace(mobility, journey, one) for one in passes(mobility, journey)]
 
 
-def _trace(mobility: Mobility, way: Way, one: Pass) -> str:
+def _trace(mobility: Mobility, journey: Journey, one: Pass) -> str:
     middle_m = (one.lap - 0.5) * mobility.drive.circuit_m
     step_s = mobility.step_ns / 1e9
     instants_s = [one.joined_s + number * step_s for number in range(math.ceil((one.left_s - one.joined_s) / step_s))]
-    places_m = [way.at(instant_s) - middle_m for instant_s in instants_s]
+    places_m = [journey.at(instant_s) - middle_m for instant_s in instants_s]
     seen = [quality(mobility.link, level_dbm) for level_dbm in levels_dbm(mobility, one.lap, places_m)]
     end_s = one.left_s - one.joined_s
     while len(seen) > 1 and seen[-1].loss_fraction >= mobility.cell.gone_fraction:

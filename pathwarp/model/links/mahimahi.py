@@ -11,11 +11,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from pathwarp.base.complaints import Complaint, Complaints
+from pathwarp.base.units import NS_PER_MS
 from pathwarp.model.links.course import Course, Step
 
 OPPORTUNITY_BYTES = 1500
 INSTANT = re.compile(r"[0-9]{1,9}", re.ASCII)
-NS_PER_MS = 1_000_000
 # The kernel keeps rates in whole bytes a second: a longer time for one packet would not be exact.
 LONGEST_MS = 5_000
 

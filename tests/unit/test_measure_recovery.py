@@ -7,13 +7,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from pathwarp.measure import bursts
+from pathwarp.measure import bursts, recovery
 from pathwarp.measure.inputs import Failure
 from pathwarp.measure.transports import reinjections
 from pathwarp.measure.transports.packets import Packets
 from pathwarp.measure.transports.subflows import Connection, Subflow
-from pathwarp.present import events
-from pathwarp.present.timing import Recovery
 from pathwarp.results.reading import TrialResult
 
 MS = 1_000_000
@@ -50,7 +48,7 @@ def answers(rows: list[tuple], flow: Subflow) -> SimpleNamespace:
 
 def read(
     monkeypatch: pytest.MonkeyPatch, rows: list[tuple], counters: dict[str, int], acks: dict | None = None
-) -> Recovery:
+) -> recovery.Recovery:
     """The recovery of a trial with three bursts of 400 B, the second of which met the failure and took 300 ms."""
     table = packets(rows)
     plan = {"bursts": [[0, 400], [1000, 400], [2000, 400]], "packet_bytes": 1400}
@@ -69,13 +67,13 @@ def read(
         log=SimpleNamespace(seq=np.array([1, 2, 3]), tx_ns=np.array([0, START - 1000, 0])),
         failure=Failure("wlan", START - 5 * MS, None, heard=False),
     )
-    monkeypatch.setattr(events, "analyse", lambda folder: analysis)
+    monkeypatch.setattr(recovery, "analyse", lambda folder: analysis)
     metrics = {
         "affected_burst": 1,
         "affected_burst_completion_time_ms": 300.0,
         "counters": {"server": counters, "client": {}},
     }
-    return events.recovery(TrialResult("s", "tlp-mp", "docs", 1, metrics, folder=Path()))
+    return recovery.read_recovery(TrialResult("s", "tlp-mp", "docs", 1, metrics, folder=Path()))
 
 
 BEFORE = (-1000, 0, 1, 0, 400, -994)
@@ -85,8 +83,8 @@ AGAIN = (424, 0, 401, 400, 400, None)
 PROBED = {"TcpExtTCPLossProbes": 1}
 
 
-def kinds(recovery: Recovery) -> list[tuple[str, str]]:
-    return [(event.path, event.kind) for event in recovery.events]
+def kinds(found: recovery.Recovery) -> list[tuple[str, str]]:
+    return [(event.path, event.kind.key) for event in found.events]
 
 
 def test_probe_then_rto_then_reinjection(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -117,7 +115,7 @@ def test_copy_that_had_to_wait_but_not_beyond_the_rto(monkeypatch: pytest.Monkey
     for copied_ms, kind in ((300, "probe"), (424.5, "reinjection")):
         rows = sorted([BEFORE, LOST, PROBE, AGAIN, (copied_ms, 1, 1, 400, 400, 500)])
         found = read(monkeypatch, rows, PROBED | {"MPTcpExtProbeOther": 1})
-        assert [event.kind for event in found.events if event.path == "4g"] == [kind]
+        assert [event.kind.key for event in found.events if event.path == "4g"] == [kind]
 
 
 def test_probe_with_new_data_and_its_copy(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,10 +139,10 @@ def test_an_answer_in_between_allows_another_probe(monkeypatch: pytest.MonkeyPat
 def test_acks_that_arrive_and_that_are_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     acks = {("client", "4g"): [(252, 1, 401), (253, 2, 401)], ("server", "4g"): [(292, 1, 401)]}
     found = read(monkeypatch, [BEFORE, LOST], {}, acks)
-    arrivals = [event.arrived_ns for event in found.events if event.kind == "ack"]
+    arrivals = [event.arrived_ns for event in found.events if event.kind.key == "ack"]
     assert arrivals == [START + 292 * MS, None]
 
 
 def test_a_trial_whose_failure_met_no_burst_has_no_diagram() -> None:
     trial = TrialResult("s", "v", "t", 1, {"affected_burst": None}, folder=Path())
-    assert events.recovery(trial) is None
+    assert recovery.read_recovery(trial) is None
