@@ -32,6 +32,7 @@ def project(tmp_path) -> Path:
         shutil.copytree(ROOT / name, root / name, dirs_exist_ok=True)
     shutil.copytree(ROOT / GUEST, root / GUEST, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "Vagrantfile", root)
+    shutil.copy(ROOT / "kernels" / "base.yaml", root / "kernels")
     return root
 
 
@@ -43,8 +44,8 @@ def first(project: Path, backend: str = "uml") -> Trial:
 def make_job(project, monkeypatch):
     """A function that makes the job of the project's first trial as a run does, from products that are made up."""
     build = {"release": RELEASE, "binary_sha256": "1" * 64}
-    monkeypatch.setattr(kernel, "read_build", lambda *which: build)
-    monkeypatch.setattr(kernel, "check_binary", lambda *which: None)
+    monkeypatch.setattr(kernel.Kernel, "record", build)
+    monkeypatch.setattr(kernel.Kernel, "check_binary", lambda self: None)
     monkeypatch.setattr(lab, "read_lab", lambda root: {"packages_sha256": "2" * 64, "inputs": "8" * 64})
     monkeypatch.setattr(queue.prepare, "ensure", lambda *what: None)
 
@@ -167,7 +168,7 @@ def test_a_machine_gets_the_files_that_are_hashed(project, make_job, monkeypatch
         (guest / name).write_text("# here\n")
     machine = Machine.__new__(Machine)
     sent = []
-    monkeypatch.setattr(machine, "_ssh", lambda command, **streams: sent.append(streams["input"]))
+    monkeypatch.setattr(machine, "_ssh", lambda command, **streams: sent.append(streams["given"]))
     machine._send(guest, guest_files(project), "/opt/pathwarp")
     with tarfile.open(fileobj=io.BytesIO(*sent)) as archive:
         names = [(GUEST / member.name).as_posix() for member in archive]
