@@ -21,8 +21,10 @@ def command(catalogue: Catalogue, backend: str, **chosen: Any) -> None:
     selection = read_selection(complaints, **chosen)
     if complaints:
         raise Complaints(complaints)
+    from pathwarp.model.load import load_variants
     from pathwarp.present.figures import draw_figures
 
     scenario, results, folder = read_results(catalogue, selection, backend)
-    for path in draw_figures(scenario, results, folder / "figures"):
+    variants = load_variants(catalogue, tuple(dict.fromkeys(result.variant for result in results)))
+    for path in draw_figures(scenario, variants, results, folder / "figures"):
         click.echo(shown(path))

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pathwarp.present import stats, style
+from pathwarp.present.looks import Look
 from pathwarp.present.metric import Metric
 from pathwarp.present.spread import spread
 from pathwarp.results.reading import TrialResult
@@ -16,7 +17,13 @@ _MEAN = {"color": style.INK, "linestyle": (0, (5, 2)), "linewidth": 1.0}
 
 
 def draw(
-    trials: Mapping[str, Sequence[TrialResult]], metric: str, title: str, subtitle: str, out_dir: Path, name: str
+    trials: Mapping[str, Sequence[TrialResult]],
+    looks: Mapping[str, Look],
+    metric: str,
+    title: str,
+    subtitle: str,
+    out_dir: Path,
+    name: str,
 ) -> list[Path]:
     """Bars of `trials` ({variant: its trials under one traffic}) over the traces, and a line at each variant's mean.
 
@@ -28,14 +35,16 @@ def draw(
     }
     traces = sorted({seed for by_seed in values.values() for seed in by_seed})
     with style.canvas(*_size(len(traces), len(values))) as figure:
-        means = {name: stats.mean([v for v in by_seed.values() if v is not None]) for name, by_seed in values.items()}
+        means = {
+            looks[variant].label: stats.mean([value for value in by_seed.values() if value is not None])
+            for variant, by_seed in values.items()
+        }
         axes = style.area(figure, right_in=_margin_in(means, shown))
-        looks = style.bar_styles(list(values))
         # Few traces: narrow bars, not slabs.
         width = _GROUP_WIDTH * min(1, (len(traces) + 1) / 10) / max(len(values), 1)
         for i, (variant, by_seed) in enumerate(values.items()):
             shift = (i - (len(values) - 1) / 2) * width
-            _bars(axes, shift, width, traces, by_seed, looks[variant], variant)
+            _bars(axes, shift, width, traces, by_seed, looks[variant])
         highest = max((v for by_seed in values.values() for v in by_seed.values() if v is not None), default=1.0)
         axes.set_ylim(0, highest * 1.06)
         _means(axes, means, shown)
@@ -70,11 +79,10 @@ def _bars(
     width: float,
     traces: Sequence[int],
     by_seed: Mapping[int, float | None],
-    look: Mapping[str, Any],
-    variant: str,
+    look: Look,
 ) -> None:
     heights = [by_seed.get(trace) or 0.0 for trace in traces]
-    axes.bar([i + shift for i in range(len(traces))], heights, width, label=variant, **look)
+    axes.bar([i + shift for i in range(len(traces))], heights, width, label=look.label, **look.bar)
     never = [i + shift for i, trace in enumerate(traces) if trace in by_seed and by_seed[trace] is None]
     # A little above the axis, or the axis would cut the cross in half.
     axes.plot(never, [0.02] * len(never), transform=axes.get_xaxis_transform(), clip_on=False, **_CROSS)

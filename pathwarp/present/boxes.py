@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from pathwarp.present import style
+from pathwarp.present.looks import Look
 from pathwarp.present.metric import Metric
 from pathwarp.results.reading import TrialResult, values_of
 
@@ -48,6 +49,7 @@ class Box:
 
 def draw(
     trials: Mapping[str, Sequence[TrialResult]],
+    looks: Mapping[str, Look],
     metrics: Sequence[str],
     published: Mapping[str, Mapping[str, float]],
     title: str,
@@ -64,27 +66,30 @@ def draw(
         for number, metric in enumerate(metrics):
             left = number * width
             axes = style.area(figure, left_in=left + 0.85, right_in=figure.get_figwidth() - left - width + 0.15)
-            _panel(axes, trials, Metric.of(metric), published.get(metric, {}))
+            _panel(axes, trials, looks, Metric.of(metric), published.get(metric, {}))
         style.heading(figure, title, subtitle)
         style.legend(figure, *_legend(any(published.get(metric) for metric in metrics)))
         return style.save(figure, out_dir, name)
 
 
 def _panel(
-    axes: Any, trials: Mapping[str, Sequence[TrialResult]], metric: Metric, published: Mapping[str, float]
+    axes: Any,
+    trials: Mapping[str, Sequence[TrialResult]],
+    looks: Mapping[str, Look],
+    metric: Metric,
+    published: Mapping[str, float],
 ) -> None:
-    looks = style.bar_styles(list(trials))
     highest = max((value for variant, value in published.items() if variant in trials), default=0.0)
     for place, (variant, trials_of) in enumerate(trials.items()):
         values = [value for value in values_of(trials_of, metric.key).values() if value is not None]
         if values:
             highest = max(highest, *values)
-            _box(axes, place, Box.of(values), looks[variant], metric)
+            _box(axes, place, Box.of(values), looks[variant].bar, metric)
         if variant in published:
             axes.plot([place + 0.42], [published[variant]], zorder=4, **_PUBLISHED)
     axes.set_ylim(0, highest * 1.1 or 1.0)
     axes.set_xlim(-0.6, len(trials) - 0.3)
-    axes.set_xticks(range(len(trials)), list(trials))
+    axes.set_xticks(range(len(trials)), [looks[variant].label for variant in trials])
     axes.tick_params(axis="x", length=0)
     axes.set_ylabel(metric.titled)
     axes.yaxis.grid(True)

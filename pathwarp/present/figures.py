@@ -1,36 +1,46 @@
 # SPDX-License-Identifier: Apache-2.0
 """All figures of a scenario, from its sealed trials."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from pathwarp.measure.recovery import read_recovery
 from pathwarp.model.schema.scenario import Scenario
+from pathwarp.model.schema.variant import ResolvedVariant
 from pathwarp.present import bars, boxes, histogram, timing
+from pathwarp.present.looks import Look, looks_of
 from pathwarp.present.metric import Metric
 from pathwarp.results.reading import BURST_METRICS, TrialResult, by_group, by_headline
 
 
-def draw_figures(scenario: Scenario, results: Sequence[TrialResult], out_dir: Path) -> list[Path]:
+def draw_figures(
+    scenario: Scenario, variants: Collection[ResolvedVariant], results: Sequence[TrialResult], out_dir: Path
+) -> list[Path]:
     """Draw what docs/reference/figures.md describes, each as SVG and PNG, and return the files.
 
-    Raises Complaints where a trial's captures are unusable or a file cannot be written.
+    `variants` are those of the results. Raises Complaints where a trial's captures are unusable or a file cannot be
+    written.
     """
-    written = []
+    written, looks = [], looks_of(variants)
     for traffic, trials in by_group(results).items():
-        written += _summaries(scenario, traffic, trials, out_dir)
-        written += _timings(scenario, traffic, trials, out_dir)
+        written += _summaries(scenario, traffic, trials, looks, out_dir)
+        written += _timings(scenario, traffic, trials, looks, out_dir)
     return written
 
 
 def _summaries(
-    scenario: Scenario, traffic: str, trials: Mapping[str, Sequence[TrialResult]], out_dir: Path
+    scenario: Scenario,
+    traffic: str,
+    trials: Mapping[str, Sequence[TrialResult]],
+    looks: Mapping[str, Look],
+    out_dir: Path,
 ) -> list[Path]:
     (metric,) = by_headline([trial for of_variant in trials.values() for trial in of_variant], scenario.metrics)
     if metric not in BURST_METRICS:
-        return _boxes(scenario, traffic, trials, metric, out_dir)
+        return _boxes(scenario, traffic, trials, looks, metric, out_dir)
     title = f"{traffic.capitalize()} traffic: {Metric.of(metric).words}, trace by trace"
-    paths = bars.draw(trials, metric, title, _subtitle(trials, scenario), out_dir, f"bars-{traffic}")
+    paths = bars.draw(trials, looks, metric, title, _subtitle(trials, scenario), out_dir, f"bars-{traffic}")
     hit = {
         variant: kept
         for variant, of_variant in trials.items()
@@ -38,12 +48,17 @@ def _summaries(
     }
     if hit:
         title = f"{traffic.capitalize()} traffic: where in its burst the first lost packet lies"
-        paths += histogram.draw(hit, title, _subtitle(hit, scenario), out_dir, f"loss-position-{traffic}")
+        paths += histogram.draw(hit, looks, title, _subtitle(hit, scenario), out_dir, f"loss-position-{traffic}")
     return paths
 
 
 def _boxes(
-    scenario: Scenario, traffic: str, trials: Mapping[str, Sequence[TrialResult]], metric: str, out_dir: Path
+    scenario: Scenario,
+    traffic: str,
+    trials: Mapping[str, Sequence[TrialResult]],
+    looks: Mapping[str, Look],
+    metric: str,
+    out_dir: Path,
 ) -> list[Path]:
     """The headline and the reinjection rate, as the paper has them beside each other."""
     events = max(sum(len(trial.events) for trial in of_variant) for of_variant in trials.values())
@@ -51,7 +66,7 @@ def _boxes(
     published = scenario.paper.published if scenario.paper else {}
     subtitle = f"{events} loss {'event' if events == 1 else 'events'} · {scenario.title}"
     metrics = list(dict.fromkeys([metric, "reinjection_rate"]))
-    return boxes.draw(trials, metrics, published, title, subtitle, out_dir, f"boxes-{traffic}")
+    return boxes.draw(trials, looks, metrics, published, title, subtitle, out_dir, f"boxes-{traffic}")
 
 
 def _subtitle(trials: Mapping[str, Sequence[TrialResult]], scenario: Scenario) -> str:
@@ -60,7 +75,11 @@ def _subtitle(trials: Mapping[str, Sequence[TrialResult]], scenario: Scenario) -
 
 
 def _timings(
-    scenario: Scenario, traffic: str, trials: Mapping[str, Sequence[TrialResult]], out_dir: Path
+    scenario: Scenario,
+    traffic: str,
+    trials: Mapping[str, Sequence[TrialResult]],
+    looks: Mapping[str, Look],
+    out_dir: Path,
 ) -> list[Path]:
     """A diagram for each variant, beside the baseline's of the same trace where there is one."""
     written = []
@@ -69,7 +88,11 @@ def _timings(
             continue
         beside = trials.get(scenario.baseline, ()) if variant != scenario.baseline else ()
         chosen = typical(beside, of_variant, scenario.metrics[0])
-        recoveries = [drawn for trial in chosen if (drawn := read_recovery(trial)) is not None]
+        recoveries = [
+            replace(found, variant=looks[trial.variant].label)
+            for trial in chosen
+            if (found := read_recovery(trial)) is not None
+        ]
         if recoveries:
             title = f"{traffic.capitalize()} traffic: how the burst that meets the failure recovers"
             subtitle = f"trace {chosen[0].seed}, from its captures · {scenario.title}"

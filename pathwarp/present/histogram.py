@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pathwarp.present import style
+from pathwarp.present.looks import Look
 from pathwarp.results.reading import TrialResult
 
 METRIC = "loss_position_fraction"
@@ -12,7 +13,12 @@ BINS = 10
 
 
 def draw(
-    trials: Mapping[str, Sequence[TrialResult]], title: str, subtitle: str, out_dir: Path, name: str
+    trials: Mapping[str, Sequence[TrialResult]],
+    looks: Mapping[str, Look],
+    title: str,
+    subtitle: str,
+    out_dir: Path,
+    name: str,
 ) -> list[Path]:
     """Numbers of traces by loss position, in tenths of the burst, one bar per variant of `trials`.
 
@@ -22,13 +28,12 @@ def draw(
 
     with style.canvas(7.2, 3.4) as figure:
         axes = style.area(figure)
-        looks = style.bar_styles(list(trials))
         width = 0.84 / BINS / max(len(trials), 1)
         for i, (variant, trials_of) in enumerate(trials.items()):
             heights = tenths([trial.value(METRIC) for trial in trials_of])
             shift = (i - (len(trials) - 1) / 2) * width
             middles = [(tenth + 0.5) / BINS + shift for tenth in range(BINS)]
-            axes.bar(middles, heights, width, label=variant, **looks[variant])
+            axes.bar(middles, heights, width, label=looks[variant].label, **looks[variant].bar)
         axes.set_xlim(0, 1)
         axes.set_xticks([tenth / BINS for tenth in range(BINS + 1)])
         axes.set_ylim(0, max(1.0, axes.get_ylim()[1]))

@@ -11,23 +11,6 @@ from typing import Any
 from pathwarp.base import interrupt
 from pathwarp.base.complaints import Complaints, Exit
 
-# M. Okabe and K. Ito's colours, which people with any kind of colour blindness tell apart. Variants that are compared
-# most often also differ in lightness, so that they do in a grey print.
-VARIANT_COLOURS = {
-    "tlp-std": "#E69F00",
-    "tlp-mp": "#0072B2",
-    "tcp": "#999999",
-    "mainline": "#56B4E9",
-    "rto": "#CC79A7",
-    "pto": "#009E73",
-    "rej-k1": "#D55E00",
-    "rej-k2": "#F0E442",
-    "rej-k4": "#7A5C3E",
-}
-# For variants that have no colour above, by their position; a hatch tells them from the others.
-SPARE_COLOURS = ("#B8A1D9", "#8FB339", "#5B6C8F", "#D9A5A0", "#3E7A78")
-SPARE_HATCH = "///"
-
 INK, QUIET, PALE = "#222222", "#6B6B6B", "#D9D9D9"
 
 _RC = {
@@ -48,6 +31,8 @@ _RC = {
     "legend.frameon": False,
     "legend.fontsize": 9,
     "text.color": INK,
+    # A $ in a title is a $.
+    "text.parse_math": False,
     "xtick.color": QUIET,
     "ytick.color": QUIET,
     "xtick.labelcolor": INK,
@@ -98,20 +83,6 @@ def save(figure: Any, out_dir: Path, name: str) -> list[Path]:
             raise Complaints.one(str(path), f"cannot be written: {error.strerror}", code=Exit.FAILED) from None
         paths.append(path)
     return paths
-
-
-def bar_styles(variants: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Colour and hatch of each variant's bars; the colour of a variant doesn't depend on the others shown."""
-    spare = [name for name in variants if name not in VARIANT_COLOURS]
-    styles = {name: {"facecolor": VARIANT_COLOURS[name]} for name in variants if name in VARIANT_COLOURS}
-    for i, name in enumerate(spare):
-        styles[name] = {
-            "facecolor": SPARE_COLOURS[i % len(SPARE_COLOURS)],
-            "hatch": SPARE_HATCH,
-            "edgecolor": "white",
-            "linewidth": 0,
-        }
-    return styles
 
 
 def area(

@@ -5,6 +5,7 @@ import pytest
 
 from pathwarp.present import boxes, table
 from pathwarp.present.boxes import Box
+from pathwarp.present.looks import Look
 from pathwarp.results.reading import TrialResult, by_headline, values_of
 
 
@@ -44,6 +45,7 @@ TRIALS = {
     "tlp-std": [trial("tlp-std", 360.0, 380.0, 400.0, 420.0)],
     "rej-k1": [trial("rej-k1", 90.0, 100.0, None, 110.0)],
 }
+LOOKS = {name: Look(name, {"facecolor": colour}) for name, colour in zip(TRIALS, ("#E69F00", "#D55E00"), strict=True)}
 RESULTS = [one for trials in TRIALS.values() for one in trials]
 
 
@@ -55,12 +57,12 @@ def test_values_are_by_seed_and_event():
 def test_figure_shows_medians_and_the_published_ones(tmp_path):
     published = {"delay_increase_ms": {"tlp-std": 400.0}}
     metrics = ["delay_increase_ms", "reinjection_rate"]
-    svg, png = boxes.draw(TRIALS, metrics, published, "A title", "4 loss events", tmp_path, "boxes-cbr")
+    svg, png = boxes.draw(TRIALS, LOOKS, metrics, published, "A title", "4 loss events", tmp_path, "boxes-cbr")
     assert png.read_bytes().startswith(b"\x89PNG")
     text = svg.read_text()
     for words in ("A title", "4 loss events", "delay increase, ms", "390.0", "100.0", "published median", "rej-k1"):
         assert words in text
-    again = boxes.draw(TRIALS, metrics, published, "A title", "4 loss events", tmp_path / "again", "boxes-cbr")
+    again = boxes.draw(TRIALS, LOOKS, metrics, published, "A title", "4 loss events", tmp_path / "again", "boxes-cbr")
     assert [path.read_bytes() for path in again] == [svg.read_bytes(), png.read_bytes()]
 
 

@@ -7,7 +7,9 @@ import pytest
 
 from pathwarp.base.complaints import Complaints
 from pathwarp.model.schema.scenario import Scenario
-from pathwarp.present import bars, figures, histogram, style
+from pathwarp.model.schema.variant import ResolvedVariant, Variant, resolve
+from pathwarp.present import bars, figures, histogram
+from pathwarp.present.looks import SPARE_COLOURS, looks_of
 from pathwarp.results.reading import TrialResult
 
 KEY = "affected_burst_completion_time_ms"
@@ -40,8 +42,17 @@ TRIALS = {
 }
 
 
+def variant(name: str, colour: str | None = None, **more: str) -> ResolvedVariant:
+    data = {"name": name, "title": "t", "source": "s", **more} | ({"colour": colour} if colour else {})
+    return resolve([Variant.model_validate(data)])
+
+
+VARIANTS = [variant("tlp-std", "#E69F00"), variant("tlp-mp", "#0072B2"), variant("my-own")]
+LOOKS = looks_of(VARIANTS)
+
+
 def draw_bars(out_dir: Path) -> list[Path]:
-    return bars.draw(TRIALS, KEY, "Docs traffic: completion", "3 traces · a title", out_dir, "bars-docs")
+    return bars.draw(TRIALS, LOOKS, KEY, "Docs traffic: completion", "3 traces · a title", out_dir, "bars-docs")
 
 
 def test_bars_are_svg_and_png_with_title_means_and_crosses(tmp_path: Path) -> None:
@@ -67,15 +78,28 @@ def test_files_are_the_same_bytes_and_have_no_date(tmp_path: Path) -> None:
     assert "date" not in first[0].read_text()
 
 
-def test_a_variants_colour_does_not_depend_on_the_others() -> None:
-    alone = style.bar_styles(["tlp-mp"])["tlp-mp"]
-    assert style.bar_styles(["tlp-std", "my-own", "tlp-mp"])["tlp-mp"] == alone
-    assert "hatch" in style.bar_styles(["my-own"])["my-own"]
+def test_a_variants_own_colour_does_not_depend_on_the_others() -> None:
+    alone = looks_of(VARIANTS[1:2])["tlp-mp"]
+    assert LOOKS["tlp-mp"] == alone
+    assert alone.bar == {"facecolor": "#0072B2"}
 
 
-def test_all_known_colours_differ() -> None:
-    colours = [*style.VARIANT_COLOURS.values(), *style.SPARE_COLOURS]
-    assert len(set(colours)) == len(colours)
+def test_variants_without_a_colour_get_different_spare_ones_and_a_hatch() -> None:
+    bars_of = [look.bar for look in looks_of([VARIANTS[0], variant("one"), variant("two")]).values()]
+    assert [bar["facecolor"] for bar in bars_of] == ["#E69F00", *SPARE_COLOURS[:2]]
+    assert ["hatch" in bar for bar in bars_of] == [False, True, True]
+
+
+def test_the_label_is_the_name_unless_the_file_has_one_of_its_own() -> None:
+    labelled = [variant("rej-k1", label="K = 1"), variant("a", label="same"), variant("b", label="same"), variant("c")]
+    assert [look.label for look in looks_of(labelled).values()] == ["K = 1", "a", "b", "c"]
+
+
+def test_figures_have_labels_and_text_is_no_formula(tmp_path: Path) -> None:
+    looks = looks_of([*VARIANTS[1:], variant("tlp-std", "#E69F00", label="cost: $1 to $x^$")])
+    svg, _ = bars.draw(TRIALS, looks, KEY, "Costs $x^$", "", tmp_path, "bars-docs")
+    text = svg.read_text()
+    assert ">cost: $1 to $x^$ 465.0<" in text and ">Costs $x^$<" in text and "tlp-std" not in text
 
 
 def test_tenths() -> None:
@@ -84,7 +108,7 @@ def test_tenths() -> None:
 
 
 def test_histogram_says_what_it_counts(tmp_path: Path) -> None:
-    svg, png = histogram.draw(TRIALS, "Docs traffic: where", "3 traces", tmp_path, "loss")
+    svg, png = histogram.draw(TRIALS, LOOKS, "Docs traffic: where", "3 traces", tmp_path, "loss")
     assert png.exists()
     assert "position of the first lost packet in its burst" in svg.read_text()
 
@@ -115,7 +139,7 @@ def test_all_figures_of_a_scenario(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     drawn = []
     monkeypatch.setattr(figures, "read_recovery", lambda result: drawn.append((result.variant, result.seed)))
     results = [*TRIALS["tlp-std"], *TRIALS["tlp-mp"]]
-    written = figures.draw_figures(SCENARIO, results, tmp_path)
+    written = figures.draw_figures(SCENARIO, VARIANTS, results, tmp_path)
     names = [f"{figure}-docs.{kind}" for figure in ("bars", "loss-position") for kind in ("svg", "png")]
     assert [path.name for path in written] == names
     assert drawn == [("tlp-std", 1), ("tlp-mp", 1)]
@@ -125,5 +149,5 @@ def test_all_figures_of_a_scenario(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_the_baseline_alone_has_a_diagram_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = []
     monkeypatch.setattr(figures, "read_recovery", lambda result: drawn.append((result.variant, result.seed)))
-    figures.draw_figures(SCENARIO, TRIALS["tlp-std"], tmp_path)
+    figures.draw_figures(SCENARIO, VARIANTS, TRIALS["tlp-std"], tmp_path)
     assert drawn == [("tlp-std", 1)]

@@ -1,22 +1,45 @@
 # SPDX-License-Identifier: Apache-2.0
 """Model of a recovery variant, `kernels/variants/NAME/variant.yaml`, and what it comes to with those it extends."""
 
+import re
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
+from pathwarp.base.complaints import BadValue
 from pathwarp.model.schema.common import Line, Name, Part, Sysctls
 
 Transport = Literal["mptcp", "tcp"]
 
+LABEL_LIMIT = 24
+
+
+def read_colour(value: object) -> str:
+    if not isinstance(value, str) or not re.fullmatch(r"#[0-9A-Fa-f]{6}", value):
+        hint = "put it in quotes: without them YAML takes # for the beginning of a comment" if value is None else ""
+        raise BadValue("is not a colour", 'two hexadecimal digits each for red, green and blue: "#0072B2"', hint)
+    return value.upper()
+
+
+def read_label(value: object) -> str:
+    """Figures have no room for more, and matplotlib leaves what begins with _ out of legends."""
+    if not isinstance(value, str) or not 1 <= len(value) <= LABEL_LIMIT or not value.isprintable() or value[0] in " _":
+        raise BadValue("is not a label", f"1 to {LABEL_LIMIT} printable characters, the first one neither blank nor _")
+    return value
+
 
 class Variant(Part):
-    """`extends` names the variant whose patches come first and whose sysctls and transport hold unless set here."""
+    """`extends` names the variant whose patches come first and whose sysctls and transport hold unless set here.
+
+    `colour` and `label` are the variant's own in figures; neither is inherited, and no trial depends on them.
+    """
 
     name: Name
     title: Line
     source: Line
+    colour: Annotated[str | None, BeforeValidator(read_colour)] = None
+    label: Annotated[str | None, BeforeValidator(read_label)] = None
     extends: Name | None = None
     transport: Transport | None = None
     sysctls: Annotated[Sysctls, Field(default_factory=dict)]
@@ -27,7 +50,8 @@ class ResolvedVariant:
     """A variant with all that it extends.
 
     `chain` holds the names from the first one extended to the variant itself: the order of the patch series. `sysctls`
-    (name to value, as text) and `transport` are what is in force.
+    (name to value, as text) and `transport` are what is in force. `colour` (#RRGGBB) and `label` (the name, where the
+    file has none) are for figures alone.
     """
 
     name: str
@@ -36,6 +60,8 @@ class ResolvedVariant:
     chain: tuple[str, ...]
     transport: Transport
     sysctls: dict[str, str]
+    colour: str | None
+    label: str
 
 
 def resolve(chain: list[Variant]) -> ResolvedVariant:
@@ -47,5 +73,12 @@ def resolve(chain: list[Variant]) -> ResolvedVariant:
         transport = variant.transport or transport
     last = chain[-1]
     return ResolvedVariant(
-        last.name, last.title, last.source, tuple(variant.name for variant in chain), transport, sysctls
+        name=last.name,
+        title=last.title,
+        source=last.source,
+        chain=tuple(variant.name for variant in chain),
+        transport=transport,
+        sysctls=sysctls,
+        colour=last.colour,
+        label=last.label or last.name,
     )
