@@ -33,13 +33,15 @@ def kernels(catalogue: Catalogue, variant: str | None, backend: str) -> None:
 
 
 @command.command()
-@option("variant", "Variants, comma-separated.  [default: mainline]")
+@option("variant", "Variants, comma-separated.  [default: that of vms/vm.yaml]")
 @click.pass_obj
 def vm(catalogue: Catalogue, variant: str | None) -> None:
     """Prepare all that `vagrant up` needs for the variants' virtual machines."""
     from pathwarp.prepare.prepare import ensure
+    from pathwarp.run.guests.settings import VmSettings
 
-    ensure(catalogue.root, load_variants(catalogue, read_names(variant) or ("mainline",)), "vm")
+    names = read_names(variant) or (VmSettings.of(catalogue.root).variant,)
+    ensure(catalogue.root, load_variants(catalogue, names), "vm")
 
 
 @command.command()

@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field
 
 from pathwarp.base.complaints import BadValue
 from pathwarp.base.yamlfile import read
-from pathwarp.model.schema.common import DurationNs, Part, SizeBytes
+from pathwarp.model.schema.common import DurationNs, Name, Part, SizeBytes
 from pathwarp.model.schema.explain import read_model
 
 # A machine is asked so often, each second at the most, before its silence counts.
@@ -70,10 +70,14 @@ class UmlSettings(GuestSettings):
 
 
 class VmSettings(GuestSettings):
-    """`memory` of a machine, in MiB; `boot_ns` is what it gets to answer after power-on, `silence_ns` later on."""
+    """`memory` of a machine, in MiB; `boot_ns` is what it gets to answer after power-on, `silence_ns` later on.
+
+    `variant` is that of the machine which is prepared or started by hand when none is named.
+    """
 
     FILE = "vms/vm.yaml"
 
+    variant: Name
     memory: Annotated[str, Field(pattern=r"^[1-9][0-9]{2,5}M$")]
     boot_ns: Annotated[DurationNs, Field(alias="boot", gt=0)]
     silence_ns: Annotated[DurationNs, Field(alias="silence", ge=SILENCES * 1_000_000_000)]
