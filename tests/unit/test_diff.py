@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where two trials part, from hand-made run folders."""
 
+import json
 from pathlib import Path
 
 import pcap_writer as pcap
@@ -148,6 +149,28 @@ def test_the_diagrams_of_both_trials(tmp_path, two, capsys):
     drawn = (figures / "diff-pings-001-std-mp.svg").read_text()
     for words in ("where std and mp part", "first difference", "212.0 ms", "probe on 4G", "reinjection on 4G", "gain"):
         assert words in drawn
+
+
+@pytest.mark.parametrize(
+    ("place", "manifest", "home"),
+    [
+        ("results/cut+backend=vm/std/pings/seed-001", None, "cut+backend=vm"),
+        ("results/.differs/cut+time=real/std/pings/seed-001", None, "cut+time=real"),
+        ("results/.replaced/cut/std/pings/seed-001-0123456789ab", {"backend": "vm"}, "cut"),
+        ("elsewhere", {"backend": "vm"}, "cut+backend=vm"),
+        ("elsewhere", {"backend": "uml"}, "cut"),
+        ("elsewhere", {}, "cut"),
+        ("elsewhere", None, "cut"),
+        ("results/.in-progress/0123456789ab-77", None, "cut"),
+    ],
+)
+def test_the_diagrams_lie_with_the_results_of_the_first_trials_scenario(tmp_path, two, place, manifest, home):
+    folders = two(Writer(tmp_path / place).story(), Writer(tmp_path / "b", "mp").story(copied_ms=1212))
+    if manifest is not None:
+        (folders[0] / "manifest.json").write_text(json.dumps(manifest))
+    assert main(["--root", str(tmp_path), "diff", *map(str, folders)]) == Exit.DONE
+    drawn = sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.svg"))
+    assert drawn == [f"results/{home}/figures/diff-pings-001-std-mp.svg"]
 
 
 def test_a_shift_by_a_tick_is_told_but_does_not_count(tmp_path, two):

@@ -7,9 +7,11 @@ from pathlib import Path
 from pathwarp.compare.packets.divergence import Divergence
 from pathwarp.compare.packets.side import Side
 from pathwarp.measure.bursts import completion_ms
+from pathwarp.measure.inputs import read_json
 from pathwarp.measure.recovery import Recovery, around_burst, around_instant, first_packet
-from pathwarp.model.overrides import label
+from pathwarp.model.overrides import DEFAULT_BACKEND, label
 from pathwarp.present import timing
+from pathwarp.results.runfolder import MANIFEST
 
 
 def draw_diff(sides: Sequence[Side], divergence: Divergence, out: Path | None, results: Path) -> list[Path]:
@@ -19,7 +21,7 @@ def draw_diff(sides: Sequence[Side], divergence: Divergence, out: Path | None, r
     """
     plan = sides[0].analysis.inputs.plan
     if out is None:
-        out = results / label(plan["scenario"], plan["settings"]) / "figures"
+        out = results / _scenario_folder(sides[0], results) / "figures"
     recoveries = [_around(side, divergence.at_ns) for side in sides]
     names = [side.name for side in sides]
     seeds = " and ".join(dict.fromkeys(str(side.analysis.inputs.plan["seed"]) for side in sides))
@@ -27,6 +29,22 @@ def draw_diff(sides: Sequence[Side], divergence: Divergence, out: Path | None, r
     subtitle = f"{divergence.at_ns / 1e9:.6f} s from the flow's start, from the captures of both trials"
     name = f"diff-{plan['traffic']}-{plan['seed']:03d}-{'-'.join(names)}"
     return timing.draw(recoveries, title, subtitle, out, name, stacked=True)
+
+
+def _scenario_folder(side: Side, results: Path) -> str:
+    """The name of the folder below `results` that a trial belongs to, or would if it were there.
+
+    A run folder in the results says it by its place, also one that was moved aside; any other by its manifest. One
+    without, such as a failed trial's, is taken for one of the default backend.
+    """
+    place, home = side.folder.resolve(), results.resolve()
+    if place.is_relative_to(home):
+        steps = [step for step in place.relative_to(home).parts if not step.startswith(".")]
+        if len(steps) == len(("scenario", "variant", "traffic", "seed")):
+            return steps[0]
+    plan, manifest = side.analysis.inputs.plan, side.folder / MANIFEST
+    backend = read_json(manifest).get("backend", DEFAULT_BACKEND) if manifest.exists() else DEFAULT_BACKEND
+    return label(plan["scenario"], plan["settings"], backend)
 
 
 def _around(side: Side, since_ns: int) -> Recovery:
