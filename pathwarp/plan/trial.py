@@ -13,6 +13,7 @@ from pathwarp.model.schema.topology import Topology
 from pathwarp.model.schema.variant import ResolvedVariant
 from pathwarp.model.schema.workload import Workload
 from pathwarp.model.traces import Burst
+from pathwarp.plan.events import Action
 from pathwarp.plan.shapes import Shapes
 
 # Backend to the times in which its guests can run.
@@ -35,7 +36,7 @@ class Replay:
     sha256: str | None
     bursts: tuple[Burst, ...]
     shapes: Mapping[str, Shapes]
-    events: tuple[dict[str, object], ...]
+    events: tuple[Action, ...]
     link_traces: Mapping[str, str]
 
 
