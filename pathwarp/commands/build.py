@@ -5,9 +5,9 @@ import click
 
 from pathwarp.base.complaints import Complaints, gather
 from pathwarp.commands.options import BACKEND, option, read_names
+from pathwarp.model.backends.registry import backend_complaint
 from pathwarp.model.catalogue import Catalogue
 from pathwarp.model.load import ALL, load_variants
-from pathwarp.plan.request import backend_complaint
 
 
 @click.group("build")
