@@ -48,5 +48,5 @@ def command(catalogue: Catalogue, runs: str | None, seed: str | None, **chosen: 
         for variant in variants:
             found = {name: quantities(group[traffic][variant], metrics) for name, group in groups.items()}
             click.echo(render(variant, traffic, found))
-    click.echo(machines(sealed[ways.WAYS[-1].name]))
+    click.echo(machines([result for results in sealed.values() for result in results]))
     return Exit.DONE

@@ -5,9 +5,9 @@ import click
 
 from pathwarp.base.complaints import Complaints, gather
 from pathwarp.commands.options import BACKEND, option, read_names
+from pathwarp.model.backends.registry import backend_complaint
 from pathwarp.model.catalogue import Catalogue
 from pathwarp.model.load import ALL, load_variants
-from pathwarp.plan.request import backend_complaint
 
 
 @click.group("build")
@@ -38,7 +38,7 @@ def kernels(catalogue: Catalogue, variant: str | None, backend: str) -> None:
 def vm(catalogue: Catalogue, variant: str | None) -> None:
     """Prepare all that `vagrant up` needs for the variants' virtual machines."""
     from pathwarp.prepare.prepare import ensure
-    from pathwarp.run.guests.settings import VmSettings
+    from pathwarp.run.guests.machine import VmSettings
 
     names = read_names(variant) or (VmSettings.of(catalogue.root).variant,)
     ensure(catalogue.root, load_variants(catalogue, names), "vm")

@@ -7,7 +7,8 @@ import click
 
 from pathwarp.base.complaints import Complaints
 from pathwarp.commands.options import BACKEND, SELECTION, read_selection, shown
-from pathwarp.commands.selection import backend_complaint, read_results
+from pathwarp.commands.selection import read_results
+from pathwarp.model.backends.registry import backend_complaint
 from pathwarp.model.catalogue import Catalogue
 
 

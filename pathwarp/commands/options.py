@@ -12,7 +12,8 @@ from typing import Any
 import click
 
 from pathwarp.base.complaints import Complaint
-from pathwarp.model.overrides import DEFAULT_BACKEND, OPTION, read_settings
+from pathwarp.model.backends.registry import BACKENDS, DEFAULT_BACKEND
+from pathwarp.model.overrides import OPTION, read_settings
 
 Decorator = Callable[[Callable], Callable]
 
@@ -52,7 +53,8 @@ SELECTION = together(
 )
 
 
-BACKEND = option("backend", "uml (virtual time) or vm (wall clock).", default=DEFAULT_BACKEND, show_default=True)
+_BACKENDS = " or ".join(f"{backend.name} ({backend.title})" for backend in BACKENDS.values())
+BACKEND = option("backend", f"{_BACKENDS}.", default=DEFAULT_BACKEND, show_default=True)
 
 
 def read_selection(

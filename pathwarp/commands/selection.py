@@ -2,7 +2,7 @@
 """What several commands do with their options: plan the trials asked for, read the sealed ones, print their table."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +10,8 @@ import click
 
 from pathwarp.base.complaints import Complaint, Complaints, gather
 from pathwarp.commands.options import read_number, read_selection, shown
+from pathwarp.model.backends.registry import BACKENDS, DEFAULT_BACKEND
 from pathwarp.model.catalogue import Catalogue
-
-
-def backend_complaint(name: str) -> Iterator[Complaint]:
-    from pathwarp.plan.request import backend_complaint
-
-    yield from backend_complaint(name)
 
 
 def plan(
@@ -24,7 +19,7 @@ def plan(
     runs: str | None,
     seed: str | None,
     jobs: str | None,
-    backend: str = "uml",
+    backend: str = DEFAULT_BACKEND,
     with_baseline: bool = False,
     **chosen: Any,
 ) -> tuple[list[Any], int, dict[str, Any]]:
@@ -39,8 +34,8 @@ def plan(
         "seed": read_number("seed", seed, LARGEST_SEED, complaints),
     }
     workers = read_number("jobs", jobs, cpus, complaints) or cpus
-    if backend == "vm" and jobs and workers > 1:
-        complaints.append(Complaint("jobs", "a virtual machine has this one for itself", "1"))
+    if backend in BACKENDS and BACKENDS[backend].alone and jobs and workers > 1:
+        complaints.append(Complaint("jobs", BACKENDS[backend].why_alone, "1"))
     numbers = {name: number for name, number in numbers.items() if number}
     trials = []
     with gather(complaints):

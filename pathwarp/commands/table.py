@@ -7,7 +7,8 @@ import click
 
 from pathwarp.base.complaints import Complaints
 from pathwarp.commands.options import BACKEND, SELECTION, option, read_selection
-from pathwarp.commands.selection import backend_complaint, print_table
+from pathwarp.commands.selection import print_table
+from pathwarp.model.backends.registry import backend_complaint
 from pathwarp.model.catalogue import Catalogue
 
 

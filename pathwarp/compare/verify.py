@@ -41,7 +41,7 @@ def verify_trials(root: Path, trials: Sequence[Trial], jobs: int, times: int = 1
     not run; what changed is said. Raises Complaints when a trial is not sealed, or as `run_trials` does.
     """
     complaints = [complaint for trial in trials for complaint in _unsealed(root, trial)]
-    if any(trial.time_mode != "inf-cpu" for trial in trials):
+    if any(not trial.repeats for trial in trials):
         complaints.append(Complaint("time", "nothing repeats in real time", "virtual"))
     if complaints:
         raise Complaints(complaints)

@@ -40,6 +40,11 @@ class Network:
             self._set_up_host(host)
         self.qdiscs = {self.middles[path["name"]].name: self.shape(path) for path in plan["paths_setup"]}
 
+    def node(self, name: str) -> Node:
+        """The host or middle node of this name."""
+        nodes = {node.name: node for node in (*self.hosts.values(), *self.middles.values())}
+        return nodes[name]
+
     def check_alive(self) -> None:
         """RuntimeError when a node's holder has ended: its namespace, with its links, may have gone with it."""
         for node in (*self.hosts.values(), *self.middles.values()):
@@ -73,7 +78,7 @@ class Network:
         for path in self.plan["paths_setup"]:
             middle = self.middles[path["name"]]
             for host in self.hosts.values():
-                macs = self._macs(host.name, path)
+                macs = path["macs"][host.name]
                 Veth(host, middle, intfName1=path["name"], intfName2=host.name, addr1=macs[0], addr2=macs[1], up=None)
                 ends += [(host, path["name"]), (middle, host.name)]
         Veth(*self.hosts.values(), intfName1=_MANAGEMENT, intfName2=_MANAGEMENT, up=None)
@@ -95,37 +100,13 @@ class Network:
                     f"link set dev {host} mtu {path['mtu_bytes']}",
                     f"addr add {path['gateways'][host]}/24 dev {host}",
                     f"link set dev {host} up",
-                    f"neigh replace {path['addresses'][host]} lladdr {self._macs(host, path)[0]} dev {host}",
+                    f"neigh replace {path['addresses'][host]} lladdr {path['macs'][host][0]} dev {host}",
                 )
             ],
         )
         with inside(middle.pid):
             for name, value in _MIDDLE_SYSCTLS.items():
                 kernel.write_sysctl(name, value)
-
-    def _macs(self, host: str, path: dict) -> tuple[str, str]:
-        """The addresses of a host's interface and its middle's, by position.
-
-        Neighbours are entered by hand: ARP through a delayed link would take a round trip that no real link has.
-        """
-        prefix = f"02:00:00:{self.plan['paths'].index(path['name']) + 1:02x}:{self.plan['hosts'].index(host):02x}"
-        return f"{prefix}:01", f"{prefix}:fe"
-
-    def address_lines(self, host: str, path: dict) -> list[str]:
-        """The `ip` lines that put a host on a path: address, per-source table, a route to the far side's network."""
-        name, address, gateway = path["name"], path["addresses"][host], path["gateways"][host]
-        table = self.plan["paths"].index(name) + 1
-        far = next(path["addresses"][other] for other in self.hosts if other != host)
-        network = far.rsplit(".", 1)[0] + ".0/24"
-        metric = [other["name"] for other in self.plan["paths_setup"]].index(name)
-        return [
-            f"addr add {address}/24 dev {name}",
-            f"neigh replace {gateway} lladdr {self._macs(host, path)[1]} dev {name}",
-            f"route add default via {gateway} dev {name} table {table}",
-            f"rule add from {address} lookup {table}",
-            f"route add {network} via {gateway} dev {name}",
-            f"route add default via {gateway} dev {name} metric {metric + 1}",
-        ]
 
     def _set_up_host(self, host: str) -> None:
         node = self.hosts[host]
@@ -136,7 +117,7 @@ class Network:
         lines.append("link set dev lo up")
         for path in self.plan["paths_setup"]:
             lines += [f"link set dev {path['name']} mtu {path['mtu_bytes']}", f"link set dev {path['name']} up"]
-            lines += self.address_lines(host, path)
+            lines += path["lines"][host]
         self.batch(node, "ip", [*lines, *mptcp.set_up_lines(self, host)])
 
     def shape(self, path: dict) -> list[str]:

@@ -29,7 +29,7 @@ def lines(interface: str, shape: dict, mtu_bytes: int, fresh: bool) -> list[str]
     """The `tc` lines for one direction: rate in bit/s, delay in ns, limit in packets (tc-netem(8), tc-htb(8)).
 
     netem's rate charges every packet its length over the rate, so each packet has its serialisation time; HTB's lets
-    the next one wait for it. `fresh`: there is no shape yet, or it was replaced by a blackhole.
+    the next one wait for it. `fresh`: there is no shape yet, or something else took its place.
     """
     rate = f"rate {shape['rate_bit_s']}bit"
     if not shape.get("adapts"):
@@ -47,8 +47,3 @@ def lines(interface: str, shape: dict, mtu_bytes: int, fresh: bool) -> list[str]
 def qdiscs(shape: dict) -> int:
     """How many queueing disciplines a direction has."""
     return 2 if shape.get("adapts") else 1
-
-
-def blackhole_line(interface: str) -> str:
-    """The `tc` line that swallows all packets from now on, those waiting in the queue included (sch_blackhole)."""
-    return f"qdisc replace dev {interface} root handle 2: blackhole"

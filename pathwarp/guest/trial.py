@@ -47,11 +47,11 @@ def check_kernel(plan: dict) -> None:
         raise Void(f"the guest runs {running}, not {plan['release']}")
 
 
-def check_subflows(plan: dict, seen: list[str], up: set[str], event: dict) -> None:
-    """Refuse a trial that lacks a subflow on a path that is up (plain TCP: a connection on the preferred one)."""
+def check_subflows(plan: dict, seen: list[str], event: dict) -> None:
+    """Refuse a trial without a subflow where the event expects one (plain TCP: a connection on the preferred path)."""
     wanted = plan["paths"] if plan["transport"] == "mptcp" else [plan["preferred_path"]]
-    when = f"before the {event['action']} at {event['at_s']:g} s"
-    missing = [path for path in wanted if path in up and path not in seen]
+    when = f"before the {event['kind']} at {event['at_s']:g} s"
+    missing = [path for path in wanted if path in event["expect"] and path not in seen]
     if missing:
         raise Void(f"no subflow on {', '.join(missing)} {when}")
     several = sorted({path for path in seen if seen.count(path) > 1})
@@ -91,13 +91,13 @@ def perform(plan: dict, report: dict) -> None:
     zero_ns = report["flow_start_ns"] = flow.start()
     report["subflows"] = []
 
-    def look(event: dict, up: set[str]) -> None:
+    def look(event: dict) -> None:
         """See that the subflows are there again before each failure; keep the kernel's view before the first."""
         connections = mptcp.connections(network, report.get("connections", []))
         report.setdefault("connections", connections)
         seen = [connection["path"] for connection in connections]
         report["subflows"].append({"before_s": event["at_s"], "paths": sorted(seen)})
-        check_subflows(plan, seen, up, event)
+        check_subflows(plan, seen, event)
 
     report["events"] = events.run(network, zero_ns, look)
     events.sleep_until(zero_ns + round(plan["duration_s"] * 1e9))

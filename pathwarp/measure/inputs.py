@@ -11,11 +11,10 @@ from pathwarp.base.jsonfile import read_mapping
 
 NS_PER_S = 1_000_000_000
 
-# Failures by name. True: the receiver's interface still hears packets, but the host no longer takes them.
-FAILURES = {"blackhole": False, "interface-down": False, "address-removed": True}
-
+# Plans of format 1 say of an event only which `action` it was. Of failures: whether they are heard, as in Failure.
+_FAILURES_1 = {"blackhole": False, "interface-down": False, "address-removed": True}
 # The receiver's kernel learns that the address is gone: a part of the failure, not its end.
-ANNOUNCED = "removal-announced"
+_WITHIN_1 = ("removal-announced",)
 
 
 @dataclass(frozen=True)
@@ -62,15 +61,25 @@ class Inputs:
 
     @cached_property
     def failures(self) -> list[Failure]:
-        """The path failures in the order in which the guest caused them; the path's next event ends a failure."""
-        events = [event for event in self.guest.get("events", []) if event["action"] != ANNOUNCED]
-        events.sort(key=lambda event: event["at_ns"])
+        """The path failures in the order in which the guest caused them; the path's next end is that of a failure."""
+        events = [_of_now(event) for event in self.guest.get("events", [])]
+        events = sorted((event for event in events if "path_is" in event), key=lambda event: event["at_ns"])
         found = []
         for place, event in enumerate(events):
-            if event["action"] in FAILURES:
+            if event["path_is"] == "down":
                 until_ns = next((e["at_ns"] for e in events[place + 1 :] if e["path"] == event["path"]), None)
-                found.append(Failure(event["path"], event["at_ns"], until_ns, FAILURES[event["action"]]))
+                found.append(Failure(event["path"], event["at_ns"], until_ns, event["heard"]))
         return found
+
+
+def _of_now(event: dict) -> dict:
+    """An event that the guest reports, as guests do today; those of format 1 have an `action`."""
+    action = event.get("action")
+    if action is None or action in _WITHIN_1:
+        return event
+    # Whatever else happened to a path that was down was the end of that.
+    down = {"path_is": "down", "heard": _FAILURES_1.get(action)}
+    return {**event, **(down if action in _FAILURES_1 else {"path_is": "up"})}
 
 
 def read_json(path: Path) -> dict:

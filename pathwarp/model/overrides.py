@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from pathwarp.base.complaints import Complaint, Complaints, gather
 from pathwarp.base.yamlfile import YamlFile, value
+from pathwarp.model.backends.registry import DEFAULT_BACKEND
 from pathwarp.model.catalogue import suggest
 
 # Characters of a folder's name, of which file systems take 255.
@@ -18,7 +19,6 @@ LABEL_LIMIT = 120
 # Characters of all settings together: more is a mistake.
 TEXT_LIMIT = 10_000
 OPTION = "set"
-DEFAULT_BACKEND = "uml"
 
 
 @dataclass(frozen=True, order=True)

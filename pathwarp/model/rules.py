@@ -11,6 +11,7 @@ from pathwarp.base.complaints import Complaint
 from pathwarp.base.units import parse_duration_ns
 from pathwarp.base.yamlfile import Place, YamlFile
 from pathwarp.model.catalogue import TOPOLOGY, VARIANT, WORKLOAD, Catalogue, is_name, suggest
+from pathwarp.model.events.registry import kinds_with, options
 
 
 def scenario_complaints(file: YamlFile, topology: YamlFile | None, catalogue: Catalogue) -> Iterator[Complaint]:
@@ -61,10 +62,10 @@ def _event_complaints(file: YamlFile, place: Place, event: dict) -> Iterator[Com
     if "direction" in event and "change" not in event:
         yield Complaint(file.where((*place, "direction")), "is for change only", hint="a failure takes both directions")
     repeat = _mapping(event.get("repeat"))
-    if "announce-after" in event and event.get("fail") != "address-removed":
-        yield Complaint(
-            file.where((*place, "announce-after")), "is for fail: address-removed only", "", "nobody is told"
-        )
+    for option, phase in options().items():
+        kinds = kinds_with(option)
+        if option in event and event.get("fail") not in kinds:
+            yield Complaint(file.where((*place, option)), f"is for fail: {', '.join(kinds)} only", "", phase.otherwise)
     if repeat.get("times") not in (None, 1) and "fail" in event and "until" not in event:
         yield Complaint(file.where((*place, "repeat")), "needs an end of each failure", hint="give the event an until")
     at, until, end = (_read(parse_duration_ns, value) for value in _times(file.data, event))

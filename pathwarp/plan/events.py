@@ -7,33 +7,43 @@ several have a say, a failure goes before an event's change, that before the tra
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
 from pathwarp.base.complaints import Complaint, Complaints
+from pathwarp.model.events.registry import EVENT_KINDS
 from pathwarp.model.links.course import Course
 from pathwarp.model.links.files import Courses
 from pathwarp.model.schema.scenario import MOST_EVENTS, TRACE_END, Event, Scenario
 from pathwarp.model.schema.topology import Path, Topology
 from pathwarp.model.traces import Burst
-from pathwarp.plan.shapes import Span, of_path, shapes_at
+from pathwarp.plan.shapes import Shapes, Span, of_path, shapes_at
 
-# How the receiver's kernel is told that an address is gone, so that it sends REMOVE_ADDR.
-ANNOUNCED = "removal-announced"
+# The kind of what links do that follow a trace.
+TRACE = "trace"
 
-# What ends a failure. A blackhole takes the place of the path's shape, so giving the shape again ends it.
-ENDS = {"blackhole": "shape", "interface-down": "interface-up", "address-removed": "address-added"}
 
-Action = dict[str, object]
+@dataclass(frozen=True)
+class Action:
+    """A phase of an event (`pathwarp.model.events`), by the names of both, `at_ns` after the start of the flow.
+
+    `shapes` are those of the path from then on, where the phase gives them.
+    """
+
+    at_ns: int
+    path: str
+    kind: str
+    phase: str
+    shapes: Shapes | None = None
 
 
 def plan_events(
     scenario: Scenario, topology: Topology, bursts: Sequence[Burst], trace: str, courses: Courses
 ) -> list[Action]:
-    """The actions in the order of their instants: `at_ns`, `at_s`, `path`, `action` and for a `shape` also `shape`.
+    """The actions in the order of their instants.
 
-    `bursts` are those of the trace that messages call `trace`, `courses` those of the links. What comes from these is
-    marked with `trace`. Raises Complaints where an event cannot be placed in them, or meets a failure on its path
-    that is not over.
+    `bursts` are those of the trace that messages call `trace`, `courses` those of the links. Raises Complaints where an
+    event cannot be placed in them, or meets a failure on its path that is not over.
     """
     complaints: list[Complaint] = []
     spans: list[Span] = []
@@ -72,9 +82,9 @@ def _placing_complaint(
     where: str, event: Event, begin_ns: int | None, until_ns: int | None, duration_ns: int, trace: str
 ) -> Complaint | None:
     """What is wrong with the instant at which a repetition of an event begins."""
-    announced_ns = (begin_ns or 0) + (event.announce_after_ns or 0)
     end_ns = min(duration_ns, until_ns or duration_ns)
-    if begin_ns is not None and announced_ns < end_ns:
+    late = [phase for phase in event.kind.between if (begin_ns or 0) + event.after_ns(phase) >= end_ns]
+    if begin_ns is not None and begin_ns < end_ns and not late:
         return None
     valid, hint = f"an instant before {end_ns / 1e9:g} s", "lower at, or leave out into-burst"
     if begin_ns is None:
@@ -84,8 +94,9 @@ def _placing_complaint(
     if begin_ns >= end_ns:
         what = f"its repetition at {begin_ns / 1e9:.9g} s is not before the end of the scenario"
         return Complaint(where, what, valid, "lower repeat.times or repeat.every, or raise duration")
-    what = f"announce-after leads to {announced_ns / 1e9:.9g} s, not before the event's end"
-    return Complaint(where, what, valid, "lower announce-after, or raise until")
+    option, late_ns = late[0].option, begin_ns + event.after_ns(late[0])
+    what = f"{option} leads to {late_ns / 1e9:.9g} s, not before the event's end"
+    return Complaint(where, what, valid, f"lower {option}, or raise until")
 
 
 def _instant(event: Event, at_ns: int, bursts: Sequence[Burst]) -> int | None:
@@ -126,20 +137,17 @@ def _end_ns(course: Mapping[str, Course]) -> int | None:
 def _actions(
     span: Span, spans: list[Span], path: Path, course: Mapping[str, Course]
 ) -> Iterator[tuple[int, bool, Action]]:
-    fail = span.event.fail
-    for instant_ns, begins, action in (
-        (span.at_ns, True, fail or "shape"),
-        (span.until_ns, False, ENDS.get(fail, "shape")),
-    ):
+    """A span's actions, each with its instant and whether it begins something.
+
+    What comes between beginning and end goes behind the beginning where both are at one instant: the sort is stable.
+    """
+    kind = span.event.kind
+    phases = [(span.at_ns, True, kind.begin), (span.until_ns, False, kind.end)]
+    phases += [(span.at_ns + span.event.after_ns(phase), True, phase) for phase in kind.between]
+    for instant_ns, begins, phase in phases:
         if instant_ns is not None:
-            order = _order(instant_ns, span.event.path, action)
-            if action == "shape":
-                order["shape"] = shapes_at(instant_ns, spans, path, course)
-            yield instant_ns, begins, order
-    if fail == "address-removed":
-        # After the removal itself where both happen at one instant: the sort is stable.
-        announced_ns = span.at_ns + (span.event.announce_after_ns or 0)
-        yield announced_ns, True, _order(announced_ns, span.event.path, ANNOUNCED)
+            shapes = shapes_at(instant_ns, spans, path, course) if phase.gives_shape else None
+            yield instant_ns, begins, Action(instant_ns, span.event.path, kind.name, phase.name, shapes)
 
 
 def _steps(
@@ -153,8 +161,8 @@ def _steps(
     shaped = {
         edge
         for span in spans
-        for edge, action in ((span.at_ns, span.event.fail), (span.until_ns, ENDS.get(span.event.fail)))
-        if edge is not None and action in (None, "shape")
+        for edge, phase in ((span.at_ns, span.event.kind.begin), (span.until_ns, span.event.kind.end))
+        if edge is not None and phase.gives_shape
     }
     failures = [span for span in spans if span.event.fail]
     last = shapes_at(0, [], path, course)
@@ -163,10 +171,5 @@ def _steps(
             continue
         shapes = shapes_at(instant_ns, spans, path, course)
         if shapes != last and instant_ns not in shaped:
-            order = _order(instant_ns, name, "shape")
-            yield instant_ns, False, {**order, "shape": shapes, "trace": True}
+            yield instant_ns, False, Action(instant_ns, name, TRACE, EVENT_KINDS[TRACE].begin.name, shapes)
         last = shapes
-
-
-def _order(instant_ns: int, path: str, action: str) -> Action:
-    return {"at_ns": instant_ns, "at_s": instant_ns / 1e9, "path": path, "action": action}

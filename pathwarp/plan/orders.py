@@ -2,13 +2,19 @@
 """The guest's orders: every file that it finds in its run folder, to the byte (docs/reference/data-files.md)."""
 
 import json
+from collections.abc import Iterator
+from dataclasses import replace
 from functools import lru_cache
 
+from pathwarp.model.events.kind import Site
+from pathwarp.model.events.registry import EVENT_KINDS
 from pathwarp.model.schema.workload import ConstantWorkload
 from pathwarp.model.traces import Burst, Trace, departures
+from pathwarp.plan.events import TRACE
+from pathwarp.plan.network import address_lines, macs
 from pathwarp.plan.trial import Trial
 
-FORMAT = 1
+FORMAT = 2
 PLAN = "logs/plan.json"
 WAITS, SIZES = "logs/waits.txt", "logs/sizes.txt"
 
@@ -54,6 +60,8 @@ def plan_of(trial: Trial, release: str) -> dict[str, object]:
                 "mtu_bytes": path.mtu_bytes,
                 "addresses": {host: addresses[host][name] for host in addresses},
                 "gateways": {host: gateways[host][name] for host in gateways},
+                "macs": macs(trial.topology, name),
+                "lines": address_lines(trial.topology, name),
                 **trial.replay.shapes[name],
             }
             for name, path in paths.items()
@@ -64,8 +72,48 @@ def plan_of(trial: Trial, release: str) -> dict[str, object]:
         "duration_s": trial.virtual_s,
         "bursts": [list(burst) for burst in trial.replay.bursts],
         "constant": _constant(trial),
-        "events": [dict(event) for event in trial.replay.events],
+        "events": list(_events(trial)),
     }
+
+
+def _events(trial: Trial) -> Iterator[dict[str, object]]:
+    """What happens to paths and when: the steps that the guest takes, and what these mean to measurement.
+
+    `path_is` down when the event has the path fail, up when that ends. `expect` are the paths that have to have a
+    subflow just before; they are looked at before each failure and before the first event of the scenario itself.
+    """
+    sites = {name: _site(trial, name) for name in trial.topology.paths}
+    up = list(sites)
+    looked = False
+    for action in trial.replay.events:
+        kind = EVENT_KINDS[action.kind]
+        order: dict[str, object] = {"at_ns": action.at_ns, "at_s": action.at_ns / 1e9, "path": action.path}
+        order |= {"kind": kind.name, "phase": action.phase}
+        fails = kind.is_failure and action.phase == kind.begin.name
+        if fails or not (looked or kind.name == TRACE):
+            order["expect"], looked = list(up), True
+        if fails:
+            order |= {"path_is": "down", "heard": kind.heard}
+            up.remove(action.path)
+        elif kind.is_failure and action.phase == kind.end.name:
+            order["path_is"] = "up"
+            up = [path for path in sites if path in (*up, action.path)]
+        site = replace(sites[action.path], shapes=action.shapes or {})
+        yield {**order, "steps": list(kind.phase(action.phase).steps(site))}
+
+
+def _site(trial: Trial, path: str) -> Site:
+    sender, receiver = trial.topology.hosts
+    return Site(
+        path=path,
+        middle=trial.topology.paths[path].middle,
+        hosts=(sender, receiver),
+        receiver=receiver,
+        address=trial.topology.addresses()[receiver][path],
+        lines=tuple(address_lines(trial.topology, path)[receiver]),
+        is_mptcp=trial.variant.transport == "mptcp",
+        shapes={},
+    )
 
 
 def _constant(trial: Trial) -> dict[str, object] | None:

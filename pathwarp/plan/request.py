@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pathwarp.base import interrupt
 from pathwarp.base.complaints import Complaint, Complaints, gather
+from pathwarp.model.backends.registry import DEFAULT_BACKEND, backend_complaint
 from pathwarp.model.catalogue import Catalogue
 from pathwarp.model.links.files import Followed, follow
 from pathwarp.model.load import Experiment, load_experiment, trace_path
@@ -17,7 +18,7 @@ from pathwarp.model.schema.workload import Workload
 from pathwarp.model.traces import read_csv
 from pathwarp.plan.events import plan_events
 from pathwarp.plan.shapes import plan_shapes
-from pathwarp.plan.trial import TIME_MODES, Replay, Trial
+from pathwarp.plan.trial import Replay, Trial
 
 MOST_RUNS = 10_000
 LARGEST_SEED = 1_000_000_000
@@ -33,7 +34,7 @@ class Request:
     traffic: tuple[str, ...] = ()
     seed: int = 1
     runs: int | None = None
-    backend: str = "uml"
+    backend: str = DEFAULT_BACKEND
     settings: tuple[Setting, ...] = ()
     with_baseline: bool = False
 
@@ -134,8 +135,3 @@ def _number_complaints(request: Request) -> Iterator[Complaint]:
     if request.runs is not None and not 1 <= request.runs <= MOST_RUNS:
         yield Complaint("runs", f"{request.runs} is out of range", f"1 to {MOST_RUNS}")
     yield from backend_complaint(request.backend)
-
-
-def backend_complaint(name: str) -> Iterator[Complaint]:
-    if name not in TIME_MODES:
-        yield Complaint("backend", f"unknown backend {name!r}", ", ".join(TIME_MODES))

@@ -7,19 +7,16 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from pathwarp.model.overrides import DEFAULT_BACKEND, Setting, label
+from pathwarp.model.backends.backend import VIRTUAL_MODE
+from pathwarp.model.backends.registry import BACKENDS, DEFAULT_BACKEND
+from pathwarp.model.overrides import Setting, label
 from pathwarp.model.schema.scenario import Scenario
 from pathwarp.model.schema.topology import Topology
 from pathwarp.model.schema.variant import ResolvedVariant
 from pathwarp.model.schema.workload import Workload
 from pathwarp.model.traces import Burst
+from pathwarp.plan.events import Action
 from pathwarp.plan.shapes import Shapes
-
-# Backend to the times in which its guests can run.
-TIME_MODES = {
-    "uml": {"virtual": "inf-cpu", "real": "wall-clock"},
-    "vm": {"virtual": "wall-clock", "real": "wall-clock"},
-}
 
 
 @dataclass(frozen=True)
@@ -35,7 +32,7 @@ class Replay:
     sha256: str | None
     bursts: tuple[Burst, ...]
     shapes: Mapping[str, Shapes]
-    events: tuple[dict[str, object], ...]
+    events: tuple[Action, ...]
     link_traces: Mapping[str, str]
 
 
@@ -80,8 +77,13 @@ class Trial:
 
     @property
     def time_mode(self) -> str:
-        """`inf-cpu`: virtual time, in which code takes none (vms/uml-start.sh). `wall-clock`: the host's."""
-        return TIME_MODES[self.backend][self.scenario.time]
+        """How time passes in the guest: `inf-cpu`, so that code takes none, or `wall-clock`, as on the host."""
+        return BACKENDS[self.backend].paces[self.scenario.time].mode
+
+    @property
+    def repeats(self) -> bool:
+        """Whether it gives the same bytes each time that it is run."""
+        return self.time_mode == VIRTUAL_MODE
 
     @cached_property
     def sysctls(self) -> dict[str, str]:

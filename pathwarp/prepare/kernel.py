@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from pathwarp.base.complaints import Complaint, Complaints, Exit, gather
+from pathwarp.model.backends.registry import DEFAULT_BACKEND
 from pathwarp.model.schema.variant import ResolvedVariant
 from pathwarp.prepare.base import Base, find_base, read_bytes
 from pathwarp.prepare.kconfig import check_config
@@ -106,7 +107,7 @@ class Kernel:
             publish(root, made, self.folder)
 
 
-def find_kernel(root: Path, variant: ResolvedVariant, backend: str = "uml") -> Kernel:
+def find_kernel(root: Path, variant: ResolvedVariant, backend: str = DEFAULT_BACKEND) -> Kernel:
     """The kernel of a variant: the base with the series of all that it extends, then its own.
 
     Complaints for a wrong recipe, and for all that is wrong in a series.

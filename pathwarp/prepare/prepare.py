@@ -18,16 +18,15 @@ import click
 
 from pathwarp.base import program
 from pathwarp.base.complaints import Complaint, Complaints, Exit, gather
+from pathwarp.model.backends.registry import BACKENDS, DEFAULT_BACKEND
 from pathwarp.model.schema.variant import ResolvedVariant
 from pathwarp.prepare import box, lab
 from pathwarp.prepare.kernel import group_by_kernel
 
 ENGINE = Path(__file__).resolve().parents[2]
-# What virtual machines are started and reached with; playbooks/host.yml knows their packages.
-MACHINE_PROGRAMS = ("libvirtd", "qemu-system-x86_64", "ssh", "vagrant", "virsh")
 
 
-def ensure(root: Path, variants: Sequence[ResolvedVariant], backend: str = "uml") -> None:
+def ensure(root: Path, variants: Sequence[ResolvedVariant], backend: str = DEFAULT_BACKEND) -> None:
     """Prepare the lab root, the variants' kernels and what their guests run on.
 
     Complaints for wrong recipes and series, or for a failed build.
@@ -35,14 +34,14 @@ def ensure(root: Path, variants: Sequence[ResolvedVariant], backend: str = "uml"
     _prepare(root, variants, backend, with_lab=True)
 
 
-def prepare_kernels(root: Path, variants: Sequence[ResolvedVariant], backend: str = "uml") -> None:
+def prepare_kernels(root: Path, variants: Sequence[ResolvedVariant], backend: str = DEFAULT_BACKEND) -> None:
     """Prepare the variants' kernels alone; Complaints as of `ensure`."""
     _prepare(root, variants, backend, with_lab=False)
 
 
 def prepare_lab(root: Path) -> None:
     """Prepare the lab root alone; Complaints as of `ensure`."""
-    _prepare(root, (), "uml", with_lab=True)
+    _prepare(root, (), DEFAULT_BACKEND, with_lab=True)
 
 
 def _prepare(root: Path, variants: Sequence[ResolvedVariant], backend: str, with_lab: bool) -> None:
@@ -72,10 +71,11 @@ def _stale(root: Path, variants: Sequence[ResolvedVariant], backend: str, with_l
     with gather(complaints):
         if with_lab and not lab.is_current(root):
             stale["lab"] = None
-        if with_lab and backend == "vm":
-            if not all(shutil.which(program, path=_path()) for program in MACHINE_PROGRAMS):
+        if with_lab:
+            facts = BACKENDS[backend]
+            if not all(shutil.which(program, path=_path()) for program in facts.programs):
                 stale["host"] = None
-            if "lab" in stale or not box.is_current(root):
+            if facts.has_box and ("lab" in stale or not box.is_current(root)):
                 stale["box"] = None
     with gather(complaints):
         if not all(kernel.is_current() for kernel, _ in group_by_kernel(root, variants, backend)):

@@ -12,22 +12,18 @@ from typing import Any
 
 from pathwarp.base import interrupt
 from pathwarp.base.complaints import Complaint, Complaints, Exit, gather
+from pathwarp.model.backends.registry import BACKENDS
 from pathwarp.plan.identity import GUEST, Inputs, guest_files, hash_files, hash_orders, trial_id
 from pathwarp.plan.orders import orders
 from pathwarp.plan.trial import Trial
 from pathwarp.prepare import kernel, lab, prepare
 from pathwarp.results import runfolder
 from pathwarp.run import cpus
-from pathwarp.run.guests.choice import BACKENDS
+from pathwarp.run.guests.choice import guests_of
 from pathwarp.run.guests.guest import describe_status
 from pathwarp.run.progress import Progress
 from pathwarp.run.worker import Job, Outcome, measure_and_seal, serve
 
-# What guests of a backend are booted and their logs decoded with.
-_BOOT_FILES = {
-    "uml": ("vms/uml-start.sh", "vms/decode.sh"),
-    "vm": ("vms/box", "vms/libvirt", "vms/decode.sh", "playbooks/box.yml", "Vagrantfile"),
-}
 # How long a worker may take to clear away a guest and its files.
 _PATIENCE_S = 20
 
@@ -48,7 +44,7 @@ def make_jobs(root: Path, trials: Sequence[Trial], finish: Callable[[Job, Path, 
     """Prepare what the trials need and return the jobs of running and finishing them; Complaints as of `run_trials`."""
     results = root / "results"
     backend = trials[0].backend
-    guests = BACKENDS[backend](root)
+    guests = guests_of(root, backend)
     runfolder.check_writable(results, guests.settings.room_bytes)
     runfolder.sweep(results)
     variants = {trial.variant.name: trial.variant for trial in trials}
@@ -62,7 +58,7 @@ def make_jobs(root: Path, trials: Sequence[Trial], finish: Callable[[Job, Path, 
     if complaints:
         raise Complaints(complaints, Exit.FAILED)
     shared = {
-        "boot_files": hash_files(root, _BOOT_FILES[backend]),
+        "boot_files": hash_files(root, BACKENDS[backend].boot_files),
         "guest": hash_files(root, (GUEST / name for name in guest_files(root))),
         "ground": guests.ground(root),
     }

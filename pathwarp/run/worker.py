@@ -20,7 +20,7 @@ from pathwarp.plan.orders import orders
 from pathwarp.plan.trial import Trial
 from pathwarp.results import runfolder
 from pathwarp.results.manifest import manifest
-from pathwarp.run.guests.choice import BACKENDS, Backend
+from pathwarp.run.guests.choice import Guests, guests_of
 from pathwarp.run.guests.decode import decode_log
 from pathwarp.run.guests.guest import GuestFailed, last_lines
 from pathwarp.run.guests.processes import die_with
@@ -79,20 +79,20 @@ def serve(cpu: int | None, jobs: Connection, engine: int) -> None:
     die_with(engine)
     if cpu is not None:
         os.sched_setaffinity(0, {cpu})
-    backend = None
+    guests = None
     try:
         while interrupt.wait([jobs]) and (job := jobs.recv()) is not None:
-            backend = backend or BACKENDS[job.trial.backend](job.root)
-            jobs.send(perform(job, backend))
+            guests = guests or guests_of(job.root, job.trial.backend)
+            jobs.send(perform(job, guests))
     except (KeyboardInterrupt, EOFError, BrokenPipeError):
         # Asked to end, or there is nobody left to work for.
         pass
     finally:
-        if backend:
-            backend.close()
+        if guests:
+            guests.close()
 
 
-def perform(job: Job, backend: Backend) -> Outcome:
+def perform(job: Job, guests: Guests) -> Outcome:
     """Run one trial and finish it as its job says."""
     started = time.monotonic()
     results = job.root / "results"
@@ -101,7 +101,7 @@ def perform(job: Job, backend: Backend) -> Outcome:
             return Outcome(job, 0.0, found=True)
         with runfolder.in_progress(results, job.trial_id) as folder:
             try:
-                emulate(job, folder, backend)
+                emulate(job, folder, guests)
                 interrupt.check()
                 result = job.finish(job, folder, started)
                 return Outcome(job, time.monotonic() - started, result)
@@ -135,16 +135,16 @@ def _keep(job: Job, folder: Path) -> str:
     return f"see {place.relative_to(job.root)}"
 
 
-def emulate(job: Job, folder: Path, backend: Backend) -> None:
+def emulate(job: Job, folder: Path, guests: Guests) -> None:
     """Fill a run folder with a trial's raw files; GuestFailed when the guest doesn't say that it did all of it.
 
     Raises OSError when there is no room for them: a program in the guest that can't write may not say so.
     """
-    runfolder.require_room(folder, backend.settings.room_bytes)
+    runfolder.require_room(folder, guests.settings.room_bytes)
     for name, content in orders(job.trial, job.kernel_record["release"]).items():
         (folder / name).write_bytes(content)
-    backend.run(job.kernel, folder, job.trial)
-    runfolder.require_room(folder, backend.settings.room_bytes)
+    guests.run(job.kernel, folder, job.trial)
+    runfolder.require_room(folder, guests.settings.room_bytes)
     try:
         guest = read_mapping(folder / "logs" / "guest.json")
     except ValueError as error:

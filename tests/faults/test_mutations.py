@@ -27,7 +27,7 @@ from pathwarp.cli import main
 from pathwarp.plan.orders import orders
 from pathwarp.prepare import prepare
 from pathwarp.run import queue as runner
-from pathwarp.run.guests.settings import UmlSettings
+from pathwarp.run.guests.uml import UmlSettings
 
 PARTS = ("scenarios", "topologies", "traffic", "kernels", "vms")
 # Of CPU time, which a busy machine doesn't make longer; by the clock for an input that has the program wait.

@@ -14,7 +14,7 @@ from pathwarp.measure.analysis import Analysis, analyse
 from pathwarp.model.overrides import Setting
 from pathwarp.plan.request import Request, plan_trials
 from pathwarp.plan.trial import Trial
-from pathwarp.run.guests.settings import UmlSettings
+from pathwarp.run.guests.uml import UmlSettings
 from pathwarp.run.queue import run_trials
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -40,14 +40,13 @@ def plan(project, *settings, seed=1, runs=1):
 
 
 def orders(project, events="[]", path="near", seed=1):
-    """Instant in s, action, whether it is a step of the trace, and the downlink's rate in kbit/s and delay in ms."""
+    """Instant in s, kind and phase, and where it gives a shape the downlink's rate in kbit/s and delay in ms."""
     found = plan_of(plan(project, f"events={events}", seed=seed)[0], RELEASE)["events"]
     return [
         (
             one["at_s"],
-            one["action"],
-            one.get("trace", False),
-            *((one["shape"]["down"][key] // scale for key, scale in SHOWN) if "shape" in one else ()),
+            f"{one['kind']} {one['phase']}",
+            *(step["shape"]["down"][key] // scale for step in one["steps"] if "shape" in step for key, scale in SHOWN),
         )
         for one in found
         if one["path"] == path
@@ -62,8 +61,8 @@ def test_the_plan_is_as_documented(project):
 
 
 def test_a_seed_has_its_own_trace(project):
-    assert orders(project, seed=1)[0] == (0.5, "shape", True, 6000, 12)
-    assert orders(project, seed=2) == [(6.5, "shape", True, 500, 40)]
+    assert orders(project, seed=1)[0] == (0.5, "trace begin", 6000, 12)
+    assert orders(project, seed=2) == [(6.5, "trace begin", 500, 40)]
     assert orders(project, seed=3) == orders(project, seed=1)
     setups = [plan_of(plan(project, NONE, seed=seed)[0], RELEASE)["paths_setup"][0] for seed in (1, 2)]
     assert [setup["down"]["rate_bit_s"] for setup in setups] == [12_000_000, 9_000_000], "a line at 0 is set up"
@@ -71,40 +70,40 @@ def test_a_seed_has_its_own_trace(project):
 
 def test_a_change_wins_over_the_trace_for_what_it_names(project):
     assert orders(project, "[{at: 1 s, path: near, change: {rate: 1 Mbit/s}, until: 3 s}]") == [
-        (0.5, "shape", True, 6000, 12),
-        (1.0, "shape", False, 1000, 12),
-        (2.0, "shape", True, 1000, 20),
-        (3.0, "shape", False, 3000, 20),
-        (7.0, "shape", True, 1000, 30),
+        (0.5, "trace begin", 6000, 12),
+        (1.0, "change begin", 1000, 12),
+        (2.0, "trace begin", 1000, 20),
+        (3.0, "change end", 3000, 20),
+        (7.0, "trace begin", 1000, 30),
     ]
 
 
 def test_a_change_of_rate_lets_held_packets_go(project):
     (setup, *rest) = orders(project, "[{at: 1 s, path: far, change: {rate: 1 Mbit/s}, until: 2 s}]", "far")
-    assert setup == (1.0, "shape", False, 1000, 40)
-    assert rest[0] == (2.0, "shape", False, 6, 40), "held for 2 s from 1 s on: 1514 B in 2 s"
+    assert setup == (1.0, "change begin", 1000, 40)
+    assert rest[0] == (2.0, "change end", 6, 40), "held for 2 s from 1 s on: 1514 B in 2 s"
 
 
 def test_while_a_path_is_down_its_trace_rests(project):
     assert orders(project, "[{at: 1900 ms, path: near, fail: blackhole, until: 8 s}]") == [
-        (0.5, "shape", True, 6000, 12),
-        (1.9, "blackhole", False),
-        (8.0, "shape", False, 1000, 30),
+        (0.5, "trace begin", 6000, 12),
+        (1.9, "blackhole begin"),
+        (8.0, "blackhole end", 1000, 30),
     ]
     assert orders(project, "[{at: 1900 ms, path: near, fail: interface-down, until: 8 s}]")[2:] == [
-        (8.0, "interface-up", False),
-        (8.0, "shape", True, 1000, 30),
+        (8.0, "interface-down end"),
+        (8.0, "trace begin", 1000, 30),
     ]
-    assert orders(project, "[{at: 2 s, path: near, fail: interface-down}]")[-1] == (2.0, "interface-down", False)
+    assert orders(project, "[{at: 2 s, path: near, fail: interface-down}]")[-1] == (2.0, "interface-down begin")
 
 
 def test_the_end_of_a_trace_is_an_instant(project):
     event = "[{at: trace-end, path: near, fail: address-removed, announce-after: 1 s}]"
     assert [order[:2] for order in orders(project, event, seed=1)[-2:]] == [
-        (7.0, "address-removed"),
-        (8.0, "removal-announced"),
+        (7.0, "address-removed begin"),
+        (8.0, "address-removed announce"),
     ]
-    assert orders(project, event, seed=2)[0][:2] == (6.5, "address-removed")
+    assert orders(project, event, seed=2)[0][:2] == (6.5, "address-removed begin")
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from trial_writer import TOKEN, TrialWriter
 
 from pathwarp.base.complaints import Complaints
 from pathwarp.measure.analysis import analyse
+from pathwarp.measure.inputs import Failure, Inputs
 from pathwarp.measure.metrics import measure
 
 REMOVE_ADDR = writer.option(4, 0, b"\0")
@@ -38,8 +39,8 @@ def trial(tmp_path):
             made.log(100, at, max(at + 41, down + 50 + failures[down] + 40))
     for down in failures:
         made.fail("wlan", down, "address-removed")
-        made.fail("wlan", down + 300, "removal-announced")
-        made.fail("wlan", down + 500, "address-added")
+        made.fail("wlan", down + 300, "address-removed", "announce")
+        made.fail("wlan", down + 500, "address-removed", "end")
         client, server = made.ends("4g")[::-1]
         made.put("4g", down + 300, writer.segment(client, server, 78, options=REMOVE_ADDR), back=True)
     return made
@@ -100,3 +101,22 @@ def test_a_log_that_is_not_the_plans_constant_rate_is_refused(trial, packets, pa
     trial.plan |= {"constant": {"packets_s": 10.0, "packets": packets}, "packet_bytes": packet_bytes}
     with pytest.raises(Complaints, match="is not one of the plan's"):
         analyse(trial.finish())
+
+
+def test_events_of_format_1_are_read(tmp_path):
+    """Guests used to say only which action it was."""
+    actions = (
+        ("near", "blackhole"),
+        ("far", "shape"),
+        ("near", "shape"),
+        ("far", "address-removed"),
+        ("far", "removal-announced"),
+        ("near", "interface-down"),
+        ("far", "address-added"),
+    )
+    events = [{"at_ns": number, "path": path, "action": action} for number, (path, action) in enumerate(actions)]
+    assert Inputs(tmp_path, {}, {"events": events}).failures == [
+        Failure("near", 0, 2, heard=False),
+        Failure("far", 3, 6, heard=True),
+        Failure("near", 5, None, heard=False),
+    ]

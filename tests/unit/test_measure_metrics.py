@@ -157,7 +157,7 @@ def test_trial_without_a_failure(trial):
 
 
 def test_failure_that_ends(trial):
-    trial.fail("wlan", 1900, "shape")
+    trial.fail("wlan", 1900, phase="end")
     metrics = measure(trial.finish())
     assert metrics["affected_burst"] is None
     trial.put("wlan", 1600, writer.segment(*trial.ends("wlan"), 5))
@@ -167,7 +167,7 @@ def test_failure_that_ends(trial):
 
 def test_change_of_a_path_is_no_failure(trial):
     trial.events = []
-    trial.fail("4g", 1500, "shape")
+    trial.fail("4g", 1500, "change")
     assert analyse(trial.finish()).inputs.failures == []
 
 

@@ -10,6 +10,7 @@ from golden_project import GOLDEN, copy_project
 from inputs_of_trial import RELEASE, id_of, inputs_of
 
 from pathwarp.base.complaints import Complaint, Complaints
+from pathwarp.model.events.registry import FAILURES
 from pathwarp.model.overrides import read_settings
 from pathwarp.plan.identity import trial_id
 from pathwarp.plan.orders import plan_of
@@ -30,6 +31,11 @@ def plan(project, *settings, **request):
 
 def events(project, events_yaml, **request):
     return plan_of(plan(project, f"events={events_yaml}", **request)[0], RELEASE)["events"]
+
+
+def told(actions, *more):
+    """Instant in s, what else is asked for, and kind and phase of each."""
+    return [(one["at_s"], *(one[key] for key in more), f"{one['kind']} {one['phase']}") for one in actions]
 
 
 def complaints_of(function, *arguments, **named):
@@ -94,18 +100,74 @@ def test_bursts_at_or_after_the_end_are_left_out(project):
 def test_into_burst_hits_the_first_burst_from_at_on(project, seed, at, into, instant_ns):
     event = f"[{{at: {at}, path: near, fail: blackhole, into-burst: {into}}}]"
     (action,) = events(project, event, seed=seed, runs=1)
-    assert action == {"at_ns": instant_ns, "at_s": instant_ns / 1e9, "path": "near", "action": "blackhole"}
+    assert action == {
+        "at_ns": instant_ns,
+        "at_s": instant_ns / 1e9,
+        "path": "near",
+        "kind": "blackhole",
+        "phase": "begin",
+        "path_is": "down",
+        "heard": False,
+        "expect": ["near", "far"],
+        "steps": [
+            {
+                "do": "tc",
+                "node": "left",
+                "lines": [f"qdisc replace dev {host} root handle 2: blackhole" for host in ("server", "client")],
+            }
+        ],
+    }
 
 
-@pytest.mark.parametrize(
-    ("fail", "end"),
-    [("blackhole", "shape"), ("interface-down", "interface-up"), ("address-removed", "address-added")],
-)
-def test_failures_end(project, fail, end):
+@pytest.mark.parametrize("fail", FAILURES)
+def test_failures_end(project, fail):
     begins, *_, ends = events(project, f"[{{at: 4 s, path: near, fail: {fail}, until: 6 s}}]")
-    assert (begins["action"], begins["at_s"], ends["action"], ends["at_s"]) == (fail, 4.0, end, 6.0)
+    assert told([begins, ends], "path_is") == [(4.0, "down", f"{fail} begin"), (6.0, "up", f"{fail} end")]
+    assert begins["steps"]
+    assert ends["steps"]
+
+
+def test_a_blackhole_ends_with_the_shape_that_it_took_the_place_of(project):
+    _, ends = events(project, "[{at: 4 s, path: near, fail: blackhole, until: 6 s}]")
     setup = plan_of(plan(project)[0], RELEASE)["paths_setup"][0]
-    assert ends.get("shape") == ({way: setup[way] for way in ("down", "up")} if end == "shape" else None)
+    assert ends["steps"] == [{"do": "shape", "shape": {way: setup[way] for way in ("down", "up")}, "fresh": True}]
+
+
+def test_an_address_comes_back_with_its_routes_and_is_announced(project):
+    begins, told_of, ends = events(project, "[{at: 4 s, path: near, fail: address-removed, until: 6 s}]")
+    setup = plan_of(plan(project)[0], RELEASE)["paths_setup"][0]
+    removal = ["rule del from 10.1.1.1", "addr del 10.1.1.1/24 dev near"]
+    assert begins["steps"] == [{"do": "ip", "node": "client", "lines": removal}]
+    assert told_of["steps"] == [{"do": "withdraw"}]
+    assert ends["steps"] == [{"do": "ip", "node": "client", "lines": setup["lines"]["client"]}, {"do": "announce"}]
+
+
+def test_plain_tcp_has_no_path_manager_to_tell(project):
+    edit(project / "kernels/variants/plain/variant.yaml", "source:", "transport: tcp\nsource:")
+    actions = events(project, "[{at: 4 s, path: near, fail: address-removed, until: 6 s}]")
+    assert [[step["do"] for step in one["steps"]] for one in actions] == [["ip"], [], ["ip"]]
+
+
+def test_an_interface_comes_up_with_the_routes_that_it_lost(project):
+    begins, ends = events(project, "[{at: 4 s, path: near, fail: interface-down, until: 6 s}]")
+    assert begins["steps"] == [{"do": "ip", "node": "client", "lines": ["link set dev near down"]}]
+    (step,) = ends["steps"]
+    assert [line.split()[0] for line in step["lines"]] == ["link", "neigh", "route", "route", "route"]
+
+
+def test_paths_that_are_up_are_expected_to_have_a_subflow(project):
+    actions = events(
+        project,
+        "[{at: 1 s, path: near, change: {delay: 50 ms}}, {at: 2 s, path: far, change: {delay: 50 ms}}, "
+        "{at: 4 s, path: near, fail: blackhole, until: 6 s}, {at: 5 s, path: far, fail: interface-down, until: 7 s}, "
+        "{at: 8 s, path: far, fail: address-removed}]",
+    )
+    assert [(one["at_s"], one["expect"]) for one in actions if "expect" in one] == [
+        (1.0, ["near", "far"]),
+        (4.0, ["near", "far"]),
+        (5.0, ["far"]),
+        (8.0, ["near", "far"]),
+    ]
 
 
 def test_changes_lie_on_top_of_each_other_and_end_one_by_one(project):
@@ -118,7 +180,8 @@ def test_changes_lie_on_top_of_each_other_and_end_one_by_one(project):
     seen = [
         (action["at_s"], way, shape["rate_bit_s"], shape["delay_ns"] // 1_000_000)
         for action in actions
-        for way, shape in action["shape"].items()
+        for step in action["steps"]
+        for way, shape in step["shape"].items()
     ]
     assert seen == [
         (4.0, "down", 12_000_000, 10),
@@ -132,8 +195,10 @@ def test_changes_lie_on_top_of_each_other_and_end_one_by_one(project):
         (8.0, "down", 12_000_000, 10),
         (8.0, "up", 12_000_000, 10),
     ]
-    assert actions[-1]["shape"]["up"]["loss"] == {"kind": "random", "fraction": 0.05}
-    assert actions[1]["shape"]["down"]["limit_packets"] == 20 + 50  # with the new delay's packets on the wire
+    assert actions[-1]["steps"][0]["shape"]["up"]["loss"] == {"kind": "random", "fraction": 0.05}
+    assert (
+        actions[1]["steps"][0]["shape"]["down"]["limit_packets"] == 20 + 50
+    )  # with the new delay's packets on the wire
 
 
 def test_one_failure_may_follow_another_at_once(project):
@@ -142,11 +207,11 @@ def test_one_failure_may_follow_another_at_once(project):
         "[{at: 6 s, path: near, fail: interface-down}, {at: 4 s, path: near, fail: blackhole, until: 6 s}, "
         "{at: 5 s, path: far, fail: blackhole}]",
     )
-    assert [(action["at_s"], action["path"], action["action"]) for action in actions] == [
-        (4.0, "near", "blackhole"),
-        (5.0, "far", "blackhole"),
-        (6.0, "near", "shape"),
-        (6.0, "near", "interface-down"),
+    assert told(actions, "path") == [
+        (4.0, "near", "blackhole begin"),
+        (5.0, "far", "blackhole begin"),
+        (6.0, "near", "blackhole end"),
+        (6.0, "near", "interface-down begin"),
     ]
 
 
@@ -261,19 +326,16 @@ def test_a_constant_rate_has_no_bursts_to_hit(project):
 def test_events_repeat(project):
     event = "{at: 2 s, path: near, fail: address-removed, announce-after: 800 ms, until: 3 s, repeat: "
     actions = events(project, f"[{event}{{times: 3, every: 2500 ms}}}}]")
-    assert [(action["at_s"], action["action"]) for action in actions] == [
-        (at_s + begin_s, action)
+    assert told(actions) == [
+        (at_s + begin_s, f"address-removed {phase}")
         for begin_s in (2.0, 4.5, 7.0)
-        for at_s, action in ((0, "address-removed"), (0.8, "removal-announced"), (1, "address-added"))
+        for at_s, phase in ((0, "begin"), (0.8, "announce"), (1, "end"))
     ]
 
 
 def test_a_removal_is_announced_at_once_unless_told_otherwise(project):
     actions = events(project, "[{at: 2 s, path: near, fail: address-removed}]")
-    assert [(action["at_s"], action["action"]) for action in actions] == [
-        (2.0, "address-removed"),
-        (2.0, "removal-announced"),
-    ]
+    assert told(actions) == [(2.0, "address-removed begin"), (2.0, "address-removed announce")]
 
 
 @pytest.mark.parametrize(

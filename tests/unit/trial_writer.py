@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pcap_writer as pcap
 
+from pathwarp.model.events.registry import EVENT_KINDS
 from pathwarp.wire.mptcp import token_and_first_dsn
 
 ZERO_NS = 1_795_000_000_000_000_000  # 2026-11-18 11:06:40 UTC
@@ -98,9 +99,11 @@ class TrialWriter:
         ends = f"Src>{'10.1.0.1':>46}/40001 Dest>{'10.1.1.1':>46}/{PORT}"
         self.lines.append(f"Flow>0001 Seq>{len(self.lines) + 1:7} {ends} txTime>{tx} rxTime>{rx} Size>{size:5}\n")
 
-    def fail(self, path: str, at_ms: float, action: str = "blackhole") -> None:
-        """Let an event happen to a path."""
-        self.events.append({"at_ns": ns(at_ms), "path": path, "action": action})
+    def fail(self, path: str, at_ms: float, kind: str = "blackhole", phase: str = "begin") -> None:
+        """Let a phase of an event happen to a path."""
+        facts = {"begin": {"path_is": "down", "heard": EVENT_KINDS[kind].heard}, "end": {"path_is": "up"}}
+        facts = facts.get(phase, {}) if EVENT_KINDS[kind].is_failure else {}
+        self.events.append({"at_ns": ns(at_ms), "path": path, "kind": kind, "phase": phase, **facts})
 
     def finish(self) -> Path:
         """Write the folder."""

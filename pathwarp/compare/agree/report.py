@@ -40,7 +40,8 @@ def _row(name: str, values: Mapping, others: Sequence[Mapping]) -> Iterator[str]
 
 
 def machines(trials: Sequence[TrialResult]) -> str:
-    """What the virtual machines ran on, in a line."""
-    kinds = {trial.manifest["machine"]["accelerator"]: trial.manifest["machine"]["emulator"] for trial in trials}
+    """What those of the trials that were in virtual machines ran on, in a line."""
+    found = [trial.manifest["machine"] for trial in trials if "machine" in trial.manifest]
+    kinds = {machine["accelerator"]: machine["emulator"] for machine in found}
     words = {"kvm": "KVM", "qemu": "software emulation of the CPU, tens of times slower than the CPU itself"}
     return "; ".join(f"virtual machines: {words[kind]} ({emulator})" for kind, emulator in kinds.items())

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The ways to run a trial, and running the same trials in each of them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pathwarp.base.complaints import Complaint, Complaints, gather
+from pathwarp.model.backends.registry import BACKENDS, DEFAULT_BACKEND
 from pathwarp.model.overrides import Setting
 from pathwarp.plan.request import Request, plan_trials
 from pathwarp.plan.trial import Trial
@@ -23,12 +24,17 @@ class Way:
     alone: bool
 
 
-# The first is the one that the others are compared with.
-WAYS = (
-    Way("virtual", "uml", "virtual", alone=False),
-    Way("real UML", "uml", "real", alone=True),
-    Way("VM", "vm", "virtual", alone=True),
-)
+def _ways() -> Iterator[Way]:
+    """Every pace of every backend, the default one's first; the one that the others are compared with is the first."""
+    for backend in sorted(BACKENDS.values(), key=lambda backend: backend.name != DEFAULT_BACKEND):
+        # The time that comes first, where a backend makes no difference between two.
+        times = {pace: time for time, pace in reversed(backend.paces.items())}
+        for time, pace in backend.paces.items():
+            if times[pace] == time:
+                yield Way(pace.title, backend.name, time, pace.alone)
+
+
+WAYS = tuple(_ways())
 
 
 def plan(request: Request) -> dict[str, list[Trial]]:
@@ -43,7 +49,7 @@ def plan(request: Request) -> dict[str, list[Trial]]:
             own = () if way.time == "virtual" else (Setting("time", way.time),)
             settings = tuple(sorted((*request.settings, *own)))
             planned[way.name] = plan_trials(replace(request, backend=way.backend, settings=settings))
-    if not complaints and planned[WAYS[0].name][0].time_mode != "inf-cpu":
+    if not complaints and not planned[WAYS[0].name][0].repeats:
         complaints.append(
             Complaint("time", "the scenario is in real time already", hint="take `time: real` out of its file")
         )

@@ -5,16 +5,18 @@ What spans several keys or files (paths that exist, times in order) is checked i
 """
 
 from collections.abc import Iterator
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, create_model
 
 from pathwarp.base.complaints import BadValue
 from pathwarp.base.units import parse_duration_ns
+from pathwarp.model.catalogue import suggest
+from pathwarp.model.events.kind import EventKind, Phase
+from pathwarp.model.events.registry import EVENT_KINDS, FAILURES, options
 from pathwarp.model.schema.common import Count, DurationNs, Line, Name, Packets, Part, RateBitS, Sysctls, between
 from pathwarp.model.schema.topology import Loss, Shape
 
-Failure = Literal["blackhole", "interface-down", "address-removed"]
 Direction = Literal["down", "up", "both"]
 # The kernel's own scheduler is called default; the others are the project's, and in every variant's kernel.
 Scheduler = Literal["minrtt", "roundrobin", "default"]
@@ -35,6 +37,9 @@ Metric = Literal[
 # Of a scenario, repetitions included.
 MOST_EVENTS = 1_000
 
+# The kind of an event that is no failure.
+CHANGE = "change"
+
 # As an event's instant: the last line of the trace that its path follows.
 TRACE_END = "trace-end"
 
@@ -43,6 +48,12 @@ def read_at(value: object) -> object:
     if value is None:
         raise BadValue("is not a duration", f"an instant such as 12 ms, or {TRACE_END}")
     return None if value == TRACE_END else value
+
+
+def read_failure(value: object) -> object:
+    if isinstance(value, str) and value in FAILURES:
+        return value
+    raise BadValue("is unknown", ", ".join(FAILURES), suggest(value, list(FAILURES)) if isinstance(value, str) else "")
 
 
 class Paper(Part):
@@ -74,23 +85,29 @@ class Repeat(Part):
     every_ns: Annotated[DurationNs, Field(alias="every", gt=0)]
 
 
-class Event(Part):
+class AnyEvent(Part):
     """What happens to a path: it fails, or its shape changes, from `at` to `until` (or the end).
 
     Times run from the start of the flow. `into-burst` moves `at` to that long after the departure of the first burst
-    at or after it. `announce-after` is how long the receiver takes to announce that its address is gone. `at_ns` is
-    None for `trace-end`, the end of the trace that the path follows.
+    at or after it. `at_ns` is None for `trace-end`, the end of the trace that the path follows.
     """
 
     at_ns: Annotated[DurationNs | None, BeforeValidator(read_at), Field(alias="at")]
     path: Name
-    fail: Failure | None = None
+    fail: Annotated[str | None, BeforeValidator(read_failure)] = None
     change: Change | None = None
     direction: Direction = "both"
     until_ns: Annotated[DurationNs | None, Field(alias="until")] = None
     into_burst_ns: Annotated[DurationNs | None, Field(alias="into-burst")] = None
-    announce_after_ns: Annotated[DurationNs | None, Field(alias="announce-after")] = None
     repeat: Repeat | None = None
+
+    @property
+    def kind(self) -> EventKind:
+        return EVENT_KINDS[self.fail or CHANGE]
+
+    def after_ns(self, phase: Phase) -> int:
+        """How long after its beginning a phase of the event comes."""
+        return getattr(self, phase.field) or 0
 
     def repetitions(self, trace_end_ns: int | None) -> Iterator[tuple[int | None, int | None]]:
         """Each repetition's `at` and `until`; no `at` where that is the end of a trace and there is none."""
@@ -98,6 +115,22 @@ class Event(Part):
         at_ns = trace_end_ns if self.at_ns is None else self.at_ns
         for after_ns in (number * every_ns for number in range(times)):
             yield tuple(None if instant_ns is None else instant_ns + after_ns for instant_ns in (at_ns, self.until_ns))
+
+
+if TYPE_CHECKING:
+    Event = AnyEvent
+else:
+    # The keys that only some kinds of event have are in the files of these.
+    Event = create_model(
+        "Event",
+        __base__=AnyEvent,
+        __module__=__name__,
+        __doc__=AnyEvent.__doc__,
+        **{
+            phase.field: (Annotated[DurationNs | None, Field(alias=option)], None)
+            for option, phase in options().items()
+        },
+    )
 
 
 class Scenario(Part):

@@ -1,19 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The backends there are, by name."""
+"""What every backend's guests can do, and those of a backend by its name."""
 
+from importlib import import_module
 from pathlib import Path
 from typing import Protocol
 
 from pathwarp.plan.trial import Trial
 from pathwarp.run.guests.settings import GuestSettings
-from pathwarp.run.guests.uml import Uml
-from pathwarp.run.guests.vm import Vm
 
 
-class Backend(Protocol):
-    """Guests of one project folder. `alone`: one at a time, on all CPUs; otherwise side by side, a CPU each."""
+class Guests(Protocol):
+    """A backend's guests in one project folder; `pathwarp.model.backends` has what else there is to know of it."""
 
-    alone: bool
     settings: GuestSettings
 
     def __init__(self, root: Path) -> None: ...
@@ -32,4 +30,8 @@ class Backend(Protocol):
         """End what is kept from one trial to the next."""
 
 
-BACKENDS: dict[str, type[Backend]] = {"uml": Uml, "vm": Vm}
+def guests_of(root: Path, backend: str) -> Guests:
+    """The guests that the module `NAME.py` beside this one has as GUESTS; Complaints for wrong settings."""
+    module = import_module(f"{__name__.rpartition('.')[0]}.{backend}")
+    guests: type[Guests] = module.GUESTS
+    return guests(root)

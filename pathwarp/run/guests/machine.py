@@ -12,16 +12,20 @@ import tarfile
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import quote
 
+from pydantic import Field
+
 from pathwarp.base import interrupt, program
+from pathwarp.model.backends.vm import BACKEND
+from pathwarp.model.schema.common import DurationNs, Name
 from pathwarp.plan.identity import GUEST, guest_files
 from pathwarp.prepare.box import HOST, box_folder
 from pathwarp.results.runfolder import RAW_FOLDERS
 from pathwarp.run.guests.guest import CONSOLE, tail
 from pathwarp.run.guests.processes import dying_with_caller, end_family
-from pathwarp.run.guests.settings import SILENCES, VmSettings
+from pathwarp.run.guests.settings import GuestSettings, Limits
 
 _START_S = 30
 # What short commands may take, such as fetching a trial's files.
@@ -37,6 +41,24 @@ RUN_TRIAL = (
 )
 _LOST = 255  # ssh's own exit status
 _LONGEST_SOCKET = 107  # unix(7)
+
+# A machine is asked so often, each second at the most, before its silence counts.
+SILENCES = 4
+
+
+class VmSettings(GuestSettings):
+    """`memory` of a machine, in MiB; `boot_ns` is what it gets to answer after power-on, `silence_ns` later on.
+
+    `variant` is that of the machine which is prepared or started by hand when none is named.
+    """
+
+    FILE = BACKEND.settings
+
+    variant: Name
+    memory: Annotated[str, Field(pattern=r"^[1-9][0-9]{2,5}M$")]
+    boot_ns: Annotated[DurationNs, Field(alias="boot", gt=0)]
+    silence_ns: Annotated[DurationNs, Field(alias="silence", ge=SILENCES * 1_000_000_000)]
+    watchdog: Limits
 
 
 class MachineFailed(Exception):

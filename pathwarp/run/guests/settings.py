@@ -1,30 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`vms/uml.yaml` and `vms/vm.yaml`: how guests are started, and when they are given up."""
+"""What the settings of every backend have: when guests are given up, and what room they take."""
 
-from datetime import datetime
 from pathlib import Path
 from typing import Annotated, ClassVar, Self
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
-from pathwarp.base.complaints import BadValue
 from pathwarp.base.yamlfile import read
-from pathwarp.model.schema.common import DurationNs, Name, Part, SizeBytes
+from pathwarp.model.schema.common import DurationNs, Part, SizeBytes
 from pathwarp.model.schema.explain import read_model
-
-# A machine is asked so often, each second at the most, before its silence counts.
-SILENCES = 4
-
-
-def read_instant_ns(value: object) -> int:
-    """`2026-01-01T00:00:00Z` in ns since the epoch."""
-    try:
-        instant = datetime.fromisoformat(value)
-    except (TypeError, ValueError):
-        instant = None
-    if instant is None or instant.tzinfo is None:
-        raise BadValue("is not an instant", "such as 2026-01-01T00:00:00Z")
-    return int(instant.timestamp()) * 1_000_000_000
 
 
 class Limits(Part):
@@ -57,28 +41,3 @@ class GuestSettings(Part):
     def of(cls, root: Path) -> Self:
         """Read the file of a project; Complaints for all that is wrong with it."""
         return read_model(cls, read(root / cls.FILE, root))
-
-
-class UmlSettings(GuestSettings):
-    """`memory` as the kernel's `mem=` takes it; `start_ns` is the guest's clock at boot, since the epoch."""
-
-    FILE = "vms/uml.yaml"
-
-    memory: Annotated[str, Field(pattern=r"^[1-9][0-9]{0,5}[MG]$")]
-    start_ns: Annotated[int, BeforeValidator(read_instant_ns), Field(alias="clock-start")]
-    watchdog: Watchdog
-
-
-class VmSettings(GuestSettings):
-    """`memory` of a machine, in MiB; `boot_ns` is what it gets to answer after power-on, `silence_ns` later on.
-
-    `variant` is that of the machine which is prepared or started by hand when none is named.
-    """
-
-    FILE = "vms/vm.yaml"
-
-    variant: Name
-    memory: Annotated[str, Field(pattern=r"^[1-9][0-9]{2,5}M$")]
-    boot_ns: Annotated[DurationNs, Field(alias="boot", gt=0)]
-    silence_ns: Annotated[DurationNs, Field(alias="silence", ge=SILENCES * 1_000_000_000)]
-    watchdog: Limits

@@ -1,16 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""User Mode Linux in virtual time: the guest is a process of the user, no root and no KVM needed."""
+"""User Mode Linux, mostly in virtual time: the guest is a process of the user, no root and no KVM needed."""
 
 import re
 import subprocess
+from datetime import datetime
 from pathlib import Path
+from typing import Annotated
 
+from pydantic import BeforeValidator, Field
+
+from pathwarp.base.complaints import BadValue
+from pathwarp.model.backends.backend import VIRTUAL_MODE, WALL_CLOCK_MODE
+from pathwarp.model.backends.uml import BACKEND
 from pathwarp.plan.identity import GUEST
 from pathwarp.plan.trial import Trial
 from pathwarp.prepare.lab import lab_root
 from pathwarp.run.guests.guest import CONSOLE, GuestFailed, console, describe_status, last_lines, panic
 from pathwarp.run.guests.processes import dying_with_caller, end_family
-from pathwarp.run.guests.settings import UmlSettings
+from pathwarp.run.guests.settings import GuestSettings, Watchdog
 from pathwarp.run.guests.watchdog import Overdue, watch
 
 START = "vms/uml-start.sh"
@@ -20,11 +27,29 @@ NAMESPACES = ("unshare", "--user", "--map-root-user", "--mount", "--pid", "--net
 _MUTILATED = re.compile(r"userspace - ptrace .* failed")
 
 
+def read_instant_ns(value: object) -> int:
+    """`2026-01-01T00:00:00Z` in ns since the epoch."""
+    try:
+        instant = datetime.fromisoformat(value)
+    except (TypeError, ValueError):
+        instant = None
+    if instant is None or instant.tzinfo is None:
+        raise BadValue("is not an instant", "such as 2026-01-01T00:00:00Z")
+    return int(instant.timestamp()) * 1_000_000_000
+
+
+class UmlSettings(GuestSettings):
+    """`memory` as the kernel's `mem=` takes it; `start_ns` is the guest's clock at boot, since the epoch."""
+
+    FILE = BACKEND.settings
+
+    memory: Annotated[str, Field(pattern=r"^[1-9][0-9]{0,5}[MG]$")]
+    start_ns: Annotated[int, BeforeValidator(read_instant_ns), Field(alias="clock-start")]
+    watchdog: Watchdog
+
+
 class Uml:
     """Guests of one project folder."""
-
-    # Each has a CPU of its own, and there are as many side by side.
-    alone = False
 
     def __init__(self, root: Path) -> None:
         """Complaints for all that is wrong with the settings."""
@@ -39,9 +64,9 @@ class Uml:
     def boot(self, trial: Trial) -> list[str]:
         """The guest's command line, with KERNEL (a folder with the program `linux`), LAB, CODE and RUN for folders."""
         clock = {
-            "inf-cpu": ["time-travel=inf-cpu", f"time-travel-start={self.settings.start_ns}"],
+            VIRTUAL_MODE: ["time-travel=inf-cpu", f"time-travel-start={self.settings.start_ns}"],
             # The kernel reads the host's clock.
-            "wall-clock": [],
+            WALL_CLOCK_MODE: [],
         }
         what = [START, "KERNEL", "LAB", "CODE", "RUN", self.settings.memory, str(trial.seed)]
         return [*NAMESPACES, "sh", *what, *clock[trial.time_mode]]
@@ -83,3 +108,6 @@ class Uml:
 
     def close(self) -> None:
         """Nothing outlives a trial."""
+
+
+GUESTS = Uml

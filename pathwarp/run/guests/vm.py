@@ -5,8 +5,7 @@ from pathlib import Path
 
 from pathwarp.plan.trial import Trial
 from pathwarp.run.guests.guest import GuestFailed, last_lines, panic
-from pathwarp.run.guests.machine import RUN_TRIAL, Machine, MachineFailed, accelerator
-from pathwarp.run.guests.settings import VmSettings
+from pathwarp.run.guests.machine import RUN_TRIAL, Machine, MachineFailed, VmSettings, accelerator
 
 
 class Vm:
@@ -14,9 +13,6 @@ class Vm:
 
     Nobody else has logged into it: it is not the one that `vagrant up` gives.
     """
-
-    # Nothing else of this engine runs meanwhile, and it may use all CPUs.
-    alone = True
 
     def __init__(self, root: Path) -> None:
         """Complaints for all that is wrong with the settings."""
@@ -56,3 +52,6 @@ class Vm:
         if self.machine is not None:
             self.machine.close()
             self.machine = None
+
+
+GUESTS = Vm

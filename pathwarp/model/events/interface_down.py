@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`fail: interface-down`: the receiver's interface on the path goes down, and its routes with it."""
+
+from pathwarp.model.events.kind import EventKind, Phase, Site, Step, ip
+
+
+def _begin(site: Site) -> list[Step]:
+    return [ip(site.receiver, [f"link set dev {site.path} down"])]
+
+
+def _end(site: Site) -> list[Step]:
+    # The kernel keeps the address and its rule.
+    lines = [line for line in site.lines if line.startswith(("route", "neigh"))]
+    return [ip(site.receiver, [f"link set dev {site.path} up", *lines])]
+
+
+KIND = EventKind("interface-down", begin=Phase("begin", _begin), end=Phase("end", _end))
