@@ -10,9 +10,9 @@ from typing import Any
 
 from pathwarp.base import interrupt
 from pathwarp.base.complaints import Complaint, Complaints, Exit
+from pathwarp.base.hashing import hash_file
 from pathwarp.base.jsonfile import read_mapping
 from pathwarp.model.catalogue import suggest
-from pathwarp.prepare.stamp import hash_file
 from pathwarp.results.manifest import METRICS, own_hash
 from pathwarp.results.runfolder import MANIFEST
 
