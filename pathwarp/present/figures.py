@@ -4,22 +4,26 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from pathwarp.measure.recovery import read_recovery
+from pathwarp.base.complaints import Complaint, gather
+from pathwarp.measure.recovery import Recovery, read_recovery
+from pathwarp.model.metrics import METRICS
 from pathwarp.model.schema.scenario import Scenario
 from pathwarp.present import bars, boxes, histogram, timing
-from pathwarp.present.metric import Metric
-from pathwarp.results.reading import BURST_METRICS, TrialResult, by_group, by_headline
+from pathwarp.results.reading import TrialResult, by_group, by_headline
 
 
-def draw_figures(scenario: Scenario, results: Sequence[TrialResult], out_dir: Path) -> list[Path]:
+def draw_figures(
+    scenario: Scenario, results: Sequence[TrialResult], out_dir: Path, complaints: list[Complaint]
+) -> list[Path]:
     """Draw what docs/reference/figures.md describes, each as SVG and PNG, and return the files.
 
-    Raises Complaints where a trial's captures are unusable or a file cannot be written.
+    Where a trial's captures are unusable a diagram is left out, and `complaints` say why. Raises Complaints where a
+    file cannot be written.
     """
     written = []
     for traffic, trials in by_group(results).items():
         written += _summaries(scenario, traffic, trials, out_dir)
-        written += _timings(scenario, traffic, trials, out_dir)
+        written += _timings(scenario, traffic, trials, out_dir, complaints)
     return written
 
 
@@ -27,9 +31,9 @@ def _summaries(
     scenario: Scenario, traffic: str, trials: Mapping[str, Sequence[TrialResult]], out_dir: Path
 ) -> list[Path]:
     (metric,) = by_headline([trial for of_variant in trials.values() for trial in of_variant], scenario.metrics)
-    if metric not in BURST_METRICS:
+    if not METRICS[metric].bursts:
         return _boxes(scenario, traffic, trials, metric, out_dir)
-    title = f"{traffic.capitalize()} traffic: {Metric.of(metric).words}, trace by trace"
+    title = f"{traffic.capitalize()} traffic: {METRICS[metric].words}, trace by trace"
     paths = bars.draw(trials, metric, title, _subtitle(trials, scenario), out_dir, f"bars-{traffic}")
     hit = {
         variant: kept
@@ -47,7 +51,7 @@ def _boxes(
 ) -> list[Path]:
     """The headline and the reinjection rate, as the paper has them beside each other."""
     events = max(sum(len(trial.events) for trial in of_variant) for of_variant in trials.values())
-    title = f"{Metric.of(metric).words.capitalize()} and reinjection rate, {traffic} traffic"
+    title = f"{METRICS[metric].words.capitalize()} and reinjection rate, {traffic} traffic"
     published = scenario.paper.published if scenario.paper else {}
     subtitle = f"{events} loss {'event' if events == 1 else 'events'} · {scenario.title}"
     metrics = list(dict.fromkeys([metric, "reinjection_rate"]))
@@ -60,7 +64,11 @@ def _subtitle(trials: Mapping[str, Sequence[TrialResult]], scenario: Scenario) -
 
 
 def _timings(
-    scenario: Scenario, traffic: str, trials: Mapping[str, Sequence[TrialResult]], out_dir: Path
+    scenario: Scenario,
+    traffic: str,
+    trials: Mapping[str, Sequence[TrialResult]],
+    out_dir: Path,
+    complaints: list[Complaint],
 ) -> list[Path]:
     """A diagram for each variant, beside the baseline's of the same trace where there is one."""
     written = []
@@ -69,7 +77,9 @@ def _timings(
             continue
         beside = trials.get(scenario.baseline, ()) if variant != scenario.baseline else ()
         chosen = typical(beside, of_variant, scenario.metrics[0])
-        recoveries = [drawn for trial in chosen if (drawn := read_recovery(trial)) is not None]
+        recoveries: list[Recovery] = []
+        with gather(complaints):
+            recoveries = [drawn for trial in chosen if (drawn := read_recovery(trial)) is not None]
         if recoveries:
             title = f"{traffic.capitalize()} traffic: how the burst that meets the failure recovers"
             subtitle = f"trace {chosen[0].seed}, from its captures · {scenario.title}"
