@@ -57,7 +57,7 @@ def test_an_equal_trial_is_said_to_be_equal_and_nothing_changes(job, force):  # 
     digest = json.loads((job.final / "manifest.json").read_text())["files_sha256"]
     failed, output = force()
     assert failed == 0
-    assert output == f"[1/1] cut plain pings seed 1: equal to the byte, 9 files, SHA-256 over all {digest}\n"
+    assert output == f"[1/1] cut plain pings seed 1: equal to the byte, 11 files, SHA-256 over all {digest}\n"
     assert content(job.root / "results") == before
 
 
@@ -67,7 +67,7 @@ def test_another_outcome_is_shown_counts_as_failed_and_both_are_kept(job, force)
     assert failed == 1
     lines = [line.strip() for line in output.splitlines()]
     assert lines[0] == "[1/1] cut plain pings seed 1: DIFFERENT"
-    assert lines[1] == "1 of 9 files: logs/ditg-receiver.txt"
+    assert lines[1] == "1 of 11 files: logs/ditg-receiver.txt"
     assert lines[-1] == f"to compare: make diff a={PLACE} b={PLACE.replace('results', 'results/.differs')}"
     assert content(job.final) == before
     assert (job.root / PLACE.replace("results", "results/.differs") / "logs/ditg-receiver.txt").read_text() == "other"

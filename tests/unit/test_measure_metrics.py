@@ -10,7 +10,7 @@ from pathwarp.measure.analysis import analyse
 from pathwarp.measure.inputs import PLAN_FORMATS
 from pathwarp.measure.metrics import measure
 from pathwarp.model.metrics import METRICS, OF_EVENTS, OF_TRIALS
-from pathwarp.plan import trial as plan_trial
+from pathwarp.plan import orders
 
 KEYS = {
     "affected_burst",
@@ -209,7 +209,7 @@ def test_orders_of_an_unknown_format_are_not_measured(trial):
 
 
 def test_the_orders_of_now_are_measured():
-    assert plan_trial.FORMAT in PLAN_FORMATS
+    assert orders.FORMAT in PLAN_FORMATS
 
 
 def test_unusable_captures_are_named(trial):
