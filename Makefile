@@ -44,11 +44,12 @@ diff := diff
 check-results := check-results
 bench := bench
 counts := counts
+measure := measure
 kernels := build kernels
 lab := build lab
 vm := build vm
 agree := agree
-VERBS := run list figures table verify diff check-results bench counts agree kernels lab vm
+VERBS := run list figures table measure verify diff check-results bench counts agree kernels lab vm
 
 .PHONY: help test clean $(VERBS) $(VERBS:%=engine-%)
 
@@ -71,18 +72,19 @@ clean:
 define HELP
 make scenario=NAME [variant=A,B|all] [traffic=A,B|all]   run the trials and print the table
     runs=N       how many seeds                          seed=N       the first seed
-    jobs=N       guests side by side                     force=1      run what is already sealed, too
+    jobs=N       guests side by side                     force=1      run what is sealed again and compare
     backend=vm   virtual machines, at the wall clock's pace
     time=real    User Mode Linux, but at the wall clock's pace
     set=KEY=VALUE  change a value of the scenario
     retry=N      run a trial that fails up to N more times
 make list                        scenarios, variants, traffic and topologies
 make table scenario=NAME         the table of what is sealed    [metric=KEY]
+make measure                     make metrics again that other measuring code made    [scenario=…] [variant=…] [traffic=…] [jobs=N]
 make figures scenario=NAME       the figures of what is sealed
 make verify scenario=NAME        run what is sealed again: is it the same to the byte?    [variant=…] [runs=N] [times=N]
 make diff a=FOLDER b=FOLDER      the first packet in which two run folders differ    [out=FOLDER]
 make counts a=FOLDER             reinjections, counted from the captures, by tshark and by the kernel
-make check-results               hash what is sealed again: is it as it was?    [scenario=NAME]
+make check-results               hash what is sealed again: is it as it was? Are its metrics?    [scenario=NAME]
 make bench                       how fast trials are on this machine    [traffic=A,B] [runs=N]
 make agree scenario=NAME         the same trials in virtual time, in real time and in virtual machines: how far do they differ?
 make vm [variant=A,B|all]        prepare what `VARIANT=A vagrant up` needs

@@ -35,13 +35,21 @@ def command(catalogue: Catalogue, runs: str | None, seed: str | None, **chosen: 
         planned = ways.plan(request)
     if complaints:
         raise Complaints(complaints)
-    if ways.run(planned, request, len(os.sched_getaffinity(0))):
+    cpus = len(os.sched_getaffinity(0))
+    if ways.run(planned, request, cpus):
         return Exit.FAILED
     from pathwarp.compare.agree.quantities import quantities
     from pathwarp.compare.agree.report import machines, render
     from pathwarp.results.reading import by_group
 
-    sealed = {name: ways.results(catalogue.root, trials) for name, trials in planned.items()}
+    sealed = {}
+    for name, trials in planned.items():
+        sealed[name], lines = ways.results(catalogue.root, trials, cpus, complaints)
+        for line in lines:
+            click.echo(f"pathwarp: {line}", err=True)
+    if complaints:
+        # What is compared is pairs: without one of them there is nothing to say.
+        raise Complaints(complaints, Exit.FAILED)
     groups = {name: by_group(results) for name, results in sealed.items()}
     metrics = planned[ways.WAYS[0].name][0].scenario.metrics
     for traffic, variants in groups[ways.WAYS[0].name].items():

@@ -87,10 +87,10 @@ def command(catalogue: Catalogue, traffic: str | None, runs: str | None) -> Exit
 
 def finish(job: Job, folder: Path, started: float) -> Took:
     """Analyse a finished trial; nothing is kept."""
-    from pathwarp.measure.metrics import write_metrics
+    from pathwarp.measure.metrics import measure
 
     emulated = time.monotonic()
-    write_metrics(folder)
+    measure(folder)
     peak = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return Took(job.trial.workload.name, emulated - started, time.monotonic() - emulated, peak / 1024)
 

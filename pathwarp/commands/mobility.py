@@ -23,11 +23,11 @@ def command() -> None:
 @click.pass_obj
 def generate(catalogue: Catalogue, name: str, out: Path | None) -> None:
     """Write the traces of the mobility model NAME, one for each lap; the same bytes each time."""
-    from pathwarp.base.textfile import write_text
+    from pathwarp.base.atomic import write_data_file
     from pathwarp.generate.mobility.generate import generate as draw
 
     model = load_mobility(catalogue, name)
     folder = (out or catalogue.root / FOLDER) / model.name
     for number, text in enumerate(draw(model), start=1):
-        write_text(folder / f"{number:02d}.csv", text)
+        write_data_file(folder / f"{number:02d}.csv", text)
     click.echo(f"{folder}: {model.laps.count} traces")

@@ -20,7 +20,7 @@ MOST_RETRIES = 100
 @BACKEND
 @option("jobs", "Guests side by side, a CPU each.  [default: all CPUs that this process may use]")
 @option("retry", "How often a trial that fails is run again.  [default: 0]")
-@option("force", "Run what is already sealed, too.", is_flag=True)
+@option("force", "Run what is already sealed, too, and compare it with that.", is_flag=True)
 @click.pass_obj
 def command(
     catalogue: Catalogue,
@@ -34,7 +34,8 @@ def command(
 ) -> Exit:
     """Run the trials of a scenario that are not sealed yet, and print what all of them say.
 
-    The scenario's baseline is run as well, asked for or not: a variant says something by its difference.
+    The scenario's baseline is run as well, asked for or not: a variant says something by its difference. With --force
+    what is sealed is run again and compared with what comes out, byte by byte; in real time it is replaced.
     """
     complaints: list[Complaint] = []
     retries = read_number("retry", retry, MOST_RETRIES, complaints, least=0)
@@ -42,12 +43,13 @@ def command(
         trials, workers, selection = plan(catalogue, runs, seed, jobs, backend, with_baseline=True, **chosen)
     if complaints:
         raise Complaints(complaints)
+    from pathwarp.compare.repeated import repeat
     from pathwarp.run.queue import run_trials
 
-    failed = run_trials(catalogue.root, trials, workers, force, retries or 0)
+    failed = run_trials(catalogue.root, trials, workers, retries or 0, repeat if force else None)
     try:
-        print_table(catalogue, selection, backend, seeds=sorted({trial.seed for trial in trials}))
+        left_out = print_table(catalogue, selection, backend, seeds=sorted({trial.seed for trial in trials}))
     except Complaints as complaints_of_results:
         # A trial failed; that there are no results then is no wonder.
         raise Complaints(complaints_of_results.complaints, Exit.FAILED) from None
-    return Exit.FAILED if failed else Exit.DONE
+    return Exit.FAILED if failed else left_out

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from pathwarp.base.complaints import Complaint, Complaints, gather
+from pathwarp.base.complaints import Complaint, Complaints, Exit, gather
 from pathwarp.commands.options import read_number, read_selection, shown
 from pathwarp.model.backends.registry import BACKENDS, DEFAULT_BACKEND
 from pathwarp.model.catalogue import Catalogue
@@ -47,18 +47,39 @@ def plan(
 
 
 def read_results(
-    catalogue: Catalogue, selection: dict[str, Any], backend: str, seeds: Sequence[int] | None = None
+    catalogue: Catalogue,
+    selection: dict[str, Any],
+    backend: str,
+    complaints: list[Complaint],
+    seeds: Sequence[int] | None = None,
 ) -> tuple[Any, Any, Path]:
-    """The scenario; the sealed trials selected and, where they are sealed too, the baseline's; their folder."""
+    """The scenario; the sealed trials selected and, where they are sealed too, the baseline's; their folder.
+
+    Metrics that are not those of the measuring code of now are made again, which is said on standard error. What is
+    wrong with single folders goes to `complaints`; they are left out.
+    """
     from pathwarp.model.load import load_experiment
     from pathwarp.model.overrides import label
-    from pathwarp.results.reading import load_results
 
     experiment = load_experiment(catalogue, **selection)
     scenario = experiment.scenario
     name = label(scenario.name, selection["settings"], backend)
     variants = list(dict.fromkeys([scenario.baseline, *experiment.variants]))
-    results = load_results(catalogue.root / "results", name, variants, list(experiment.workloads), seeds)
+    from pathwarp.measure.again import measured_results
+
+    results, lines = measured_results(
+        catalogue.root / "results",
+        name,
+        variants,
+        list(experiment.workloads),
+        complaints,
+        len(os.sched_getaffinity(0)),
+        seeds,
+    )
+    for line in lines:
+        click.echo(f"pathwarp: {line}", err=True)
+    if not results:
+        raise Complaints(complaints, Exit.FAILED)
     return scenario, results, catalogue.root / "results" / name
 
 
@@ -68,10 +89,20 @@ def print_table(
     backend: str,
     metric: str | None = None,
     seeds: Sequence[int] | None = None,
-) -> None:
+) -> Exit:
+    """Print the table of what is sealed; folders that cannot be used are named behind it and make it FAILED."""
     from pathwarp.present.table import render
     from pathwarp.results.reading import by_headline
 
-    scenario, results, folder = read_results(catalogue, selection, backend, seeds)
+    complaints: list[Complaint] = []
+    scenario, results, folder = read_results(catalogue, selection, backend, complaints, seeds)
     tables = by_headline(results, (metric,) if metric else scenario.metrics).items()
     click.echo("\n".join(render(part, key, scenario.baseline, shown(folder)) for key, part in tables), nl=False)
+    return say_left_out(complaints)
+
+
+def say_left_out(complaints: Sequence[Complaint]) -> Exit:
+    """Name the folders that were left out, on standard error; the exit status that this comes to."""
+    for complaint in dict.fromkeys(complaints):
+        click.echo(str(complaint), err=True)
+    return Exit.FAILED if complaints else Exit.DONE

@@ -15,6 +15,8 @@ from pathlib import Path
 import kernel
 
 RUN = Path("/run/pathwarp")
+# The formats of the orders that it understands.
+_FORMATS = (1,)
 _SNAP_BYTES = 128
 # What the last bursts get to arrive after the trial's duration.
 _DRAIN_S = 10
@@ -38,6 +40,12 @@ def watch_clock(limit_s: float) -> None:
 
     signal.signal(signal.SIGALRM, bark)
     signal.setitimer(signal.ITIMER_REAL, limit_s)
+
+
+def check_format(plan: dict) -> None:
+    """Refuse orders of which it doesn't know what they mean."""
+    if plan.get("format") not in _FORMATS:
+        raise Void(f"the orders are of format {plan.get('format')}, the guest knows {', '.join(map(str, _FORMATS))}")
 
 
 def check_kernel(plan: dict) -> None:
@@ -118,6 +126,7 @@ def conduct(begin: Callable[[], None]) -> None:
         begin()
         kernel.sharpen_timers()
         plan = json.loads((RUN / "logs" / "plan.json").read_text())
+        check_format(plan)
         check_kernel(plan)
         watch_clock(plan["duration_s"] + _SPARE_S)
         perform(plan, report)

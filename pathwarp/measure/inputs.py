@@ -7,9 +7,13 @@ from functools import cached_property
 from pathlib import Path
 
 from pathwarp.base.broken import broken
+from pathwarp.base.formats import check_format
 from pathwarp.base.jsonfile import read_mapping
 
 NS_PER_S = 1_000_000_000
+
+# The formats of `logs/plan.json` that measuring understands.
+PLAN_FORMATS = (1, 2)
 
 # Plans of format 1 say of an event only which `action` it was. Of failures: whether they are heard, as in Failure.
 _FAILURES_1 = {"blackhole": False, "interface-down": False, "address-removed": True}
@@ -94,7 +98,10 @@ def read_json(path: Path) -> dict:
 
 def read_inputs(folder: Path) -> Inputs:
     """Read what the trial was meant to do and what the guest did."""
-    return Inputs(folder, read_json(folder / "logs/plan.json"), read_json(folder / "logs/guest.json"))
+    plan = read_json(folder / "logs/plan.json")
+    hint = "another version of pathwarp ran the trial: measure it with that one, or run it again"
+    check_format(plan, PLAN_FORMATS, folder / "logs/plan.json", hint)
+    return Inputs(folder, plan, read_json(folder / "logs/guest.json"))
 
 
 def counter_changes(folder: Path) -> dict[str, dict[str, int]]:

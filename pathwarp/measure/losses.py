@@ -10,9 +10,8 @@ from pathwarp.measure import bursts, delays
 from pathwarp.measure.analysis import Analysis
 from pathwarp.measure.inputs import NS_PER_S, Failure
 from pathwarp.measure.transports import reinjections
+from pathwarp.model.metrics import MEDIANS
 
-# Of these the trial's value is the median over its events.
-MEDIANS = ("delay_increase_ms", "max_interarrival_gap_ms", "time_to_first_reinjection_ms")
 BEFORE_NS = NS_PER_S
 
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A run folder's metrics.json: every number's definition is in docs/reference/metrics.md."""
 
-import json
-import os
 from pathlib import Path
 
 import numpy as np
@@ -45,18 +43,6 @@ def _measure(trial: Analysis, folder: Path) -> dict:
             "counters": counter_changes(folder),
         }
     )
-
-
-def write_metrics(folder: Path) -> dict:
-    """Put metrics.json into a run folder, whole or not at all; the same raw files give the same bytes."""
-    metrics = measure(folder)
-    lines = (
-        f"{json.dumps(key)}: {json.dumps(metrics[key], sort_keys=True, allow_nan=False)}" for key in sorted(metrics)
-    )
-    partial = folder / ".metrics.json.partial"
-    partial.write_text("{\n" + ",\n".join(lines) + "\n}\n")
-    os.replace(partial, folder / "metrics.json")
-    return metrics
 
 
 def rounded(value: object) -> object:

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from pathwarp.base.atomic import write_data_file
 from pathwarp.base.complaints import Complaint, Complaints
 from pathwarp.base.plainfile import read_plain
-from pathwarp.base.textfile import write_text
 
 HEADER = ("start_ms", "size_bytes")
 START_MS = re.compile(r"[0-9]{1,12}(\.[0-9]{1,9})?")
@@ -101,7 +101,7 @@ def _line_complaints(fields: list[str], last_ms: float, end_ms: float) -> Iterat
 def write_csv(path: Path, trace: Trace) -> None:
     """Write `trace` to `path`, whole or not at all; a missing folder is made. Complaints where that cannot be."""
     lines = [",".join(HEADER), *(f"{burst.start_ms:.3f},{burst.size_bytes}" for burst in trace.bursts)]
-    write_text(Path(path), "\n".join(lines) + "\n")
+    write_data_file(Path(path), "\n".join(lines) + "\n")
 
 
 def packet_sizes(size_bytes: int, packet_bytes: int) -> list[int]:

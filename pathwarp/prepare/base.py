@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import TextIO
 
 from pathwarp.base.complaints import Complaints, Exit
+from pathwarp.base.hashing import hash_file, hash_parts
 from pathwarp.base.plainfile import read_plain
 from pathwarp.prepare.patches import apply_patches, read_series
 from pathwarp.prepare.recipe import KERNELS, KernelBackend, KernelRecipe, read_kernel_recipe
-from pathwarp.prepare.stamp import hash_file, hash_parts, publish, read_stamp, work_folder, write_stamp
+from pathwarp.prepare.stamp import publish, read_stamp, work_folder, write_stamp
 from pathwarp.prepare.tree import Tree, fragments, unneeded
 
 # Part of every hash: to be counted up when a change to this package changes what comes out of the same data files.

@@ -10,8 +10,9 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+from pathwarp.base.hashing import hash_parts
 from pathwarp.prepare.lab import read_lab
-from pathwarp.prepare.stamp import hash_parts, publish, read_stamp, write_stamp
+from pathwarp.prepare.stamp import publish, read_stamp, write_stamp
 
 METHOD = 1  # as in pathwarp.prepare.base
 # What ssh calls the machine, wherever it is reached.

@@ -13,15 +13,18 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from pathwarp.base.complaints import Complaint, Complaints, Exit, gather
+from pathwarp.base.hashing import hash_file, hash_parts
 from pathwarp.model.backends.registry import DEFAULT_BACKEND
 from pathwarp.model.schema.variant import ResolvedVariant
 from pathwarp.prepare.base import Base, find_base, read_bytes
 from pathwarp.prepare.kconfig import check_config
 from pathwarp.prepare.patches import SERIES, apply_patches
-from pathwarp.prepare.stamp import hash_file, hash_parts, publish, read_stamp, work_folder, write_stamp
+from pathwarp.prepare.stamp import publish, read_stamp, work_folder, write_stamp
 from pathwarp.prepare.tree import Tree, fragments
 
 FORMAT = 2
+# Those of format 1 are read, to see that they are not up to date.
+FORMATS = (1, FORMAT)
 # The kernel of the variants that put no patch on the base. vms/libvirt/kernel.rb knows it, too.
 UNPATCHED = "mainline"
 
@@ -45,7 +48,7 @@ class Kernel:
     @property
     def record(self) -> dict[str, Any]:
         """What its `build.json` says; empty when there is no kernel."""
-        return read_stamp(self.folder / "build.json")
+        return read_stamp(self.folder / "build.json", FORMATS)
 
     @property
     def inputs(self) -> str:

@@ -11,8 +11,9 @@ from pathlib import Path
 
 from pathwarp.base import program
 from pathwarp.base.complaints import Complaint, Complaints, Exit
+from pathwarp.base.hashing import hash_parts
 from pathwarp.prepare.recipe import LAB, LabRecipe, read_lab_recipe
-from pathwarp.prepare.stamp import hash_parts, publish, read_stamp, write_stamp
+from pathwarp.prepare.stamp import publish, read_stamp, write_stamp
 
 FORMAT = 1
 METHOD = 1  # as in pathwarp.prepare.base

@@ -1,43 +1,40 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a product was made from, and how it gets into its place all at once or not at all."""
 
-import hashlib
-import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+from pathwarp.base.atomic import write_json
+from pathwarp.base.formats import check_format
 from pathwarp.base.jsonfile import read_mapping
 
-
-def hash_parts(parts: Iterable[tuple[str, bytes]]) -> str:
-    """SHA-256, in hexadecimal, of named contents in their order; a byte moved from one to the next changes it."""
-    total = hashlib.sha256()
-    for name, content in parts:
-        total.update(f"{name}\0{len(content)}\0".encode())
-        total.update(content)
-    return total.hexdigest()
+# The formats of stamps that are read unless their reader says otherwise; the first ones said none.
+FORMATS = (1,)
 
 
-def hash_file(path: Path) -> str:
-    """SHA-256 of a file of any size, in hexadecimal."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+def read_stamp(path: Path, formats: Sequence[int] = FORMATS) -> dict[str, Any]:
+    """The JSON mapping in `path`; empty when there is none, or none that can be read.
 
-
-def read_stamp(path: Path) -> dict:
-    """The JSON mapping in `path`; empty when there is none, or none that can be read."""
+    Complaints (something failed) for one of a format that is unknown.
+    """
     try:
-        return read_mapping(path)
+        stamp = read_mapping(path)
     except (OSError, ValueError):
         return {}
+    if stamp:
+        hint = f"another version of pathwarp made it: remove {path.parent}, and it is made again"
+        check_format(stamp, formats, path, hint, absent=FORMATS[0])
+    return stamp
 
 
-def write_stamp(path: Path, data: dict) -> None:
-    path.write_text(json.dumps(data, indent=1, sort_keys=True) + "\n")
+def write_stamp(path: Path, data: dict[str, Any]) -> None:
+    """Write a stamp, with its format, which is the first unless it says so itself."""
+    write_json(path, {"format": FORMATS[0], **data})
 
 
 @contextmanager

@@ -5,9 +5,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pathwarp.model.metrics import METRICS, Metric
 from pathwarp.present import stats, style
 from pathwarp.present.looks import Look
-from pathwarp.present.metric import Metric
+from pathwarp.present.numbers import show
 from pathwarp.present.spread import spread
 from pathwarp.results.reading import TrialResult
 
@@ -29,7 +30,7 @@ def draw(
 
     A trial without a value, such as a burst that never completes, has a cross on the axis in place of its bar.
     """
-    shown = Metric.of(metric)
+    shown = METRICS[metric]
     values = {
         variant: {trial.seed: trial.value(metric) for trial in trials_of} for variant, trials_of in trials.items()
     }
@@ -64,7 +65,7 @@ def _size(traces: int, variants: int) -> tuple[float, float]:
 
 
 def _mean_words(name: str, value: float, metric: Metric) -> str:
-    return f"{name} {metric.show(value)}"
+    return f"{name} {show(metric, value)}"
 
 
 def _margin_in(means: Mapping[str, stats.Estimate | None], metric: Metric) -> float:

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from pathwarp.model.metrics import METRICS, Metric
 from pathwarp.present import style
 from pathwarp.present.looks import Look
-from pathwarp.present.metric import Metric
+from pathwarp.present.numbers import show
 from pathwarp.results.reading import TrialResult, values_of
 
 _REACH = 1.5  # of the distance between the quartiles
@@ -66,7 +67,7 @@ def draw(
         for number, metric in enumerate(metrics):
             left = number * width
             axes = style.area(figure, left_in=left + 0.85, right_in=figure.get_figwidth() - left - width + 0.15)
-            _panel(axes, trials, looks, Metric.of(metric), published.get(metric, {}))
+            _panel(axes, trials, looks, METRICS[metric], published.get(metric, {}))
         style.heading(figure, title, subtitle)
         style.legend(figure, *_legend(any(published.get(metric) for metric in metrics)))
         return style.save(figure, out_dir, name)
@@ -105,7 +106,7 @@ def _box(axes: Any, place: int, box: Box, look: Mapping[str, Any], metric: Metri
         whiskerprops=line, capprops=line, flierprops=_OUTLIER,
     )  # fmt: skip
     axes.annotate(
-        metric.show(box.median), (place, max(box.high, *box.outliers, 0.0)), (0, 3), textcoords="offset points",
+        show(metric, box.median), (place, max(box.high, *box.outliers, 0.0)), (0, 3), textcoords="offset points",
         ha="center", fontsize=8,
     )  # fmt: skip
 

@@ -5,27 +5,32 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from pathwarp.measure.recovery import read_recovery
+from pathwarp.base.complaints import Complaint, gather
+from pathwarp.measure.recovery import Recovery, read_recovery
+from pathwarp.model.metrics import METRICS
 from pathwarp.model.schema.scenario import Scenario
 from pathwarp.model.schema.variant import ResolvedVariant
 from pathwarp.present import bars, boxes, histogram, timing
 from pathwarp.present.looks import Look, looks_of
-from pathwarp.present.metric import Metric
-from pathwarp.results.reading import BURST_METRICS, TrialResult, by_group, by_headline
+from pathwarp.results.reading import TrialResult, by_group, by_headline
 
 
 def draw_figures(
-    scenario: Scenario, variants: Collection[ResolvedVariant], results: Sequence[TrialResult], out_dir: Path
+    scenario: Scenario,
+    variants: Collection[ResolvedVariant],
+    results: Sequence[TrialResult],
+    out_dir: Path,
+    complaints: list[Complaint],
 ) -> list[Path]:
     """Draw what docs/reference/figures.md describes, each as SVG and PNG, and return the files.
 
-    `variants` are those of the results. Raises Complaints where a trial's captures are unusable or a file cannot be
-    written.
+    `variants` are those of the results. Where a trial's captures are unusable a diagram is left out, and `complaints`
+    say why. Raises Complaints where a file cannot be written.
     """
     written, looks = [], looks_of(variants)
     for traffic, trials in by_group(results).items():
         written += _summaries(scenario, traffic, trials, looks, out_dir)
-        written += _timings(scenario, traffic, trials, looks, out_dir)
+        written += _timings(scenario, traffic, trials, looks, out_dir, complaints)
     return written
 
 
@@ -37,9 +42,9 @@ def _summaries(
     out_dir: Path,
 ) -> list[Path]:
     (metric,) = by_headline([trial for of_variant in trials.values() for trial in of_variant], scenario.metrics)
-    if metric not in BURST_METRICS:
+    if not METRICS[metric].bursts:
         return _boxes(scenario, traffic, trials, looks, metric, out_dir)
-    title = f"{traffic.capitalize()} traffic: {Metric.of(metric).words}, trace by trace"
+    title = f"{traffic.capitalize()} traffic: {METRICS[metric].words}, trace by trace"
     paths = bars.draw(trials, looks, metric, title, _subtitle(trials, scenario), out_dir, f"bars-{traffic}")
     hit = {
         variant: kept
@@ -62,7 +67,7 @@ def _boxes(
 ) -> list[Path]:
     """The headline and the reinjection rate, as the paper has them beside each other."""
     events = max(sum(len(trial.events) for trial in of_variant) for of_variant in trials.values())
-    title = f"{Metric.of(metric).words.capitalize()} and reinjection rate, {traffic} traffic"
+    title = f"{METRICS[metric].words.capitalize()} and reinjection rate, {traffic} traffic"
     published = scenario.paper.published if scenario.paper else {}
     subtitle = f"{events} loss {'event' if events == 1 else 'events'} · {scenario.title}"
     metrics = list(dict.fromkeys([metric, "reinjection_rate"]))
@@ -80,6 +85,7 @@ def _timings(
     trials: Mapping[str, Sequence[TrialResult]],
     looks: Mapping[str, Look],
     out_dir: Path,
+    complaints: list[Complaint],
 ) -> list[Path]:
     """A diagram for each variant, beside the baseline's of the same trace where there is one."""
     written = []
@@ -88,11 +94,13 @@ def _timings(
             continue
         beside = trials.get(scenario.baseline, ()) if variant != scenario.baseline else ()
         chosen = typical(beside, of_variant, scenario.metrics[0])
-        recoveries = [
-            replace(found, variant=looks[trial.variant].label)
-            for trial in chosen
-            if (found := read_recovery(trial)) is not None
-        ]
+        recoveries: list[Recovery] = []
+        with gather(complaints):
+            recoveries = [
+                replace(found, variant=looks[trial.variant].label)
+                for trial in chosen
+                if (found := read_recovery(trial)) is not None
+            ]
         if recoveries:
             title = f"{traffic.capitalize()} traffic: how the burst that meets the failure recovers"
             subtitle = f"trace {chosen[0].seed}, from its captures · {scenario.title}"

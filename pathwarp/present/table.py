@@ -4,10 +4,11 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from pathwarp.model.metrics import METRICS, Metric
 from pathwarp.present import stats
-from pathwarp.present.metric import Metric, number
+from pathwarp.present.numbers import number, show
 from pathwarp.present.stats import Comparison, Estimate
-from pathwarp.results.reading import BURST_METRICS, TrialResult, by_group, values_of
+from pathwarp.results.reading import TrialResult, by_group, values_of
 
 NONE = "-"
 _INTERVAL = "95 % interval"
@@ -23,7 +24,7 @@ def render(
 
     The last line names `path`, where the results are. A value that the trials don't give is shown as "-".
     """
-    shown = Metric.of(metric)
+    shown = METRICS[metric]
     groups = by_group(results)
     compared = baseline is not None and any(baseline in variants and len(variants) > 1 for variants in groups.values())
     rows, notes = [], []
@@ -65,11 +66,11 @@ def _several(trials: Sequence[TrialResult]) -> bool:
 
 
 def _row(trials: Sequence[TrialResult], metric: str, comparison: Comparison | None, is_baseline: bool) -> list[str]:
-    shown = Metric.of(metric)
+    shown = METRICS[metric]
     values = [value for value in values_of(trials, metric).values() if value is not None]
     mean = stats.mean(values)
     cells = [trials[0].variant, trials[0].traffic, str(len(values))]
-    cells += [shown.show(mean.value) if mean else NONE, _span(mean, shown.decimals)]
+    cells += [show(shown, mean.value) if mean else NONE, _span(mean, shown.decimals)]
     if comparison is None:
         cells += ["baseline" if is_baseline else NONE, "", "", ""]
     else:
@@ -92,16 +93,26 @@ def _span(estimate: Estimate | None, decimals: int, factor: int = 1, sign: bool 
 def _notes(who: str, trials: Sequence[TrialResult], metric: str, comparison: Comparison | None) -> list[str]:
     """What the row's counts don't say by themselves."""
     notes = []
-    values = values_of(trials, metric).values()
-    unhit = sum(value is None for value in values) - sum(trial.incomplete for trial in trials)
-    if unhit > 0:
-        met = "met no burst" if metric in BURST_METRICS else "took nothing"
-        what = f"loss events, the failure {met}" if _several(trials) else f"trials, the failure {met}"
-        notes.append(f"{who}: no value in {unhit} of {len(values)} {what}")
+    lacking = sum(trial.lacks(metric) for trial in trials)
+    if lacking:
+        again = "`make measure` makes them again"
+        notes.append(f"{who}: the metrics of {lacking} of {len(trials)} trials are older than this one; {again}")
+    empty = sum(_empty(trial, metric) for trial in trials if not trial.lacks(metric))
+    if empty:
+        what = "loss events" if _several(trials) else "trials"
+        why = METRICS[metric].absent
+        number_of = len(values_of(trials, metric))
+        notes.append(f"{who}: no value in {empty} of {number_of} {what}{', ' if why else ''}{why}")
     if comparison and comparison.dropped:
         together = comparison.pairs + comparison.dropped
         notes.append(f"{who}: {comparison.dropped} of {together} pairs left out, without a value on one side or both")
     return notes
+
+
+def _empty(trial: TrialResult, metric: str) -> int:
+    """How many of a trial's values are missing for another reason than that data never arrived."""
+    missing = sum(value is None for value in trial.values(metric).values())
+    return missing - min(missing, trial.incomplete)
 
 
 def aligned(grid: Sequence[Sequence[str]]) -> list[str]:

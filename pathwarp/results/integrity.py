@@ -1,113 +1,115 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hash sealed run folders again and hold them against their manifests."""
+"""Hash sealed run folders again and hold them against their manifests, and their metrics against their records."""
 
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from pathwarp.base import interrupt
 from pathwarp.base.complaints import Complaint, Complaints, Exit
-from pathwarp.base.jsonfile import read_mapping
-from pathwarp.model.catalogue import suggest
-from pathwarp.prepare.stamp import hash_file
-from pathwarp.results.manifest import METRICS, own_hash
-from pathwarp.results.runfolder import MANIFEST
+from pathwarp.base.hashing import hash_file
+from pathwarp.results.folders import find_folders
+from pathwarp.results.metricsfile import METRICS, State, state
+from pathwarp.results.sealed import MANIFEST, is_damaged, read_manifest
 
 _AGAIN = "`make check-results` names all that is damaged; remove the folder and run the trial again"
-_SEALED = "*/*/seed-*"  # below a scenario's folder: variant, traffic, seed
 
 
 @dataclass(frozen=True)
 class Checked:
-    """A sealed folder: how many files it has, of how many bytes, and what is wrong with which of them."""
+    """A sealed folder: how many files it has, of how many bytes, what is wrong with which of the sealed ones, and what
+    its metrics are. `unusable` says what is wrong with metrics that are; without a manifest to tell by they are None.
+    """
 
     folder: Path
     files: int
     size_bytes: int
     problems: tuple[str, ...]
+    metrics: State | None = None
+    unusable: tuple[str, ...] = field(default=())
 
 
-def check_results(results: Path, scenario: str = "") -> Iterator[Checked]:
+def check_results(results: Path, code: str, scenario: str = "") -> Iterator[Checked]:
     """Check all sealed folders, or those of one scenario with whatever settings, in the order of their names.
 
-    Raises Complaints for a scenario that has none.
+    `code` is the hash of the measuring code of now. Raises Complaints for a scenario that has none.
     """
-    scenarios = [path.name for path in results.glob("[!.]*") if path.is_dir()]
-    chosen = sorted(name for name in scenarios if not scenario or name.split("+")[0] == scenario)
-    folders = [folder for name in chosen for folder in sorted((results / name).glob(_SEALED)) if folder.is_dir()]
-    if scenario and not folders:
-        names = sorted({name.split("+")[0] for name in scenarios})
-        hint = suggest(scenario, names) or "`make scenario=…` makes results"
-        raise Complaints.one("scenario", f"no sealed trials of {scenario[:40]!r}", ", ".join(names), hint)
+    folders = find_folders(results, scenario)
     # Threads do: hashing a file lets the others run.
     pool = ThreadPoolExecutor(len(os.sched_getaffinity(0)))
     try:
-        for checked in pool.map(check_folder, folders):
+        for checked in pool.map(partial(check_folder, code=code), folders):
             interrupt.check()
             yield checked
     finally:
         pool.shutdown(cancel_futures=True)
 
 
-def check_folder(folder: Path) -> Checked:
-    """Compare each file of a run folder with its hash in the manifest."""
+def check_folder(folder: Path, code: str) -> Checked:
+    """Compare each file of a run folder with its hash in the manifest, and its metrics with their record."""
     files = {path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*")) if not path.is_dir()}
     size_bytes = sum(path.lstat().st_size for path in files.values())
     try:
-        record = read_mapping(folder / MANIFEST)
-        problems = list(_manifest_problems(record, folder))
-        # Manifests that were sealed before they had these hashes lack them.
-        hashes = {METRICS: None, **record["files"], **record.get("measured", {})}
+        manifest = read_manifest(folder)
+        problems = list(_manifest_problems(manifest, folder))
+        hashes: dict[str, str] = manifest["files"]
     except FileNotFoundError:
         return Checked(folder, len(files), size_bytes, (f"{MANIFEST}: missing",))
+    except Complaints as complaints:
+        return Checked(folder, len(files), size_bytes, tuple(_short(complaints)))
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
         return Checked(folder, len(files), size_bytes, (f"{MANIFEST}: can't be read: {error}",))
     problems += [f"{name}: {problem}" for name, digest in hashes.items() if (problem := _problem(files, name, digest))]
-    problems += [f"{name}: extra" for name in files if name not in hashes and name != MANIFEST]
-    return Checked(folder, len(files), size_bytes, tuple(problems))
+    problems += [f"{name}: extra" for name in files if name not in hashes and not _beside(name)]
+    found, complaints_of_metrics = state(folder, manifest, code)
+    unusable = tuple(_short(complaints_of_metrics)) if complaints_of_metrics else ()
+    return Checked(folder, len(files), size_bytes, tuple(problems), found, unusable)
 
 
-def _manifest_problems(record: dict[str, Any], folder: Path) -> Iterator[str]:
-    hashed = own_hash(record)
-    if record.get("manifest_sha256", hashed) != hashed:
+def _short(complaints: Complaints) -> Iterator[str]:
+    """What is wrong, with the file's name alone: whoever prints it says the folder."""
+    for complaint in complaints.complaints:
+        valid = f" (valid: {complaint.valid})" if complaint.valid else ""
+        yield f"{complaint.where.rpartition('/')[2]}: {complaint.what}{valid}"
+
+
+def _beside(name: str) -> bool:
+    """Whether a file belongs to a run folder, but not to what is sealed: a killed process may leave a draft of it."""
+    return name in (MANIFEST, METRICS) or name.startswith(f".{METRICS}.")
+
+
+def _manifest_problems(manifest: Mapping[str, Any], folder: Path) -> Iterator[str]:
+    if is_damaged(manifest):
         yield f"{MANIFEST}: damaged"
-    place = (record["variant"]["name"], record["traffic"]["name"], f"seed-{record['seed']:03d}")
+    place = (manifest["variant"]["name"], manifest["traffic"]["name"], f"seed-{manifest['seed']:03d}")
     if place != folder.parts[-3:]:
         yield f"{MANIFEST}: is that of {'/'.join(place)}"
 
 
-def _problem(files: dict[str, Path], name: str, digest: str | None) -> str:
+def _problem(files: Mapping[str, Path], name: str, digest: object) -> str:
     if name not in files:
         return "missing"
     try:
-        found = hash_file(files[name])
-        return "" if found == (digest or found) else "damaged"
+        return "" if hash_file(files[name]) == digest else "damaged"
     except OSError as error:
         return f"can't be read: {error.strerror}"
 
 
-def require_undamaged(folder: Path, record: dict[str, Any], names: Collection[str] = ()) -> None:
-    """Raise Complaints when a sealed folder's manifest `record`, or a file that is named, is not as it was sealed.
+def require_undamaged(folder: Path, manifest: Mapping[str, Any], names: Collection[str] | None = None) -> None:
+    """Raise Complaints when a sealed folder's manifest, or a raw file that is named, is not as it was sealed.
 
-    Without names all files count. What an older manifest has no hash of is not looked at.
+    Without names all raw files count.
     """
-    if not isinstance(record.get("files"), dict):
-        raise Complaints.one(str(folder / MANIFEST), "is not that of a sealed trial", hint=_AGAIN, code=Exit.FAILED)
-    known = {**_hashes(record, "files"), **_hashes(record, "measured")}
-    hashes = {name: digest for name, digest in known.items() if not names or name in names}
+    hashes = {name: digest for name, digest in manifest["files"].items() if names is None or name in names}
     files = {name: folder / name for name in hashes if (folder / name).is_file()}
-    problems = [(MANIFEST, "damaged")] if record.get("manifest_sha256", own_hash(record)) != own_hash(record) else []
+    problems = [(MANIFEST, "damaged")] if is_damaged(manifest) else []
     problems += [(name, problem) for name, digest in hashes.items() if (problem := _problem(files, name, digest))]
     if problems:
         complaints = (
             Complaint(str(folder / name), f"{what} since it was sealed", hint=_AGAIN) for name, what in problems
         )
         raise Complaints(complaints, Exit.FAILED)
-
-
-def _hashes(record: dict[str, Any], key: str) -> dict[str, Any]:
-    found = record.get(key)
-    return found if isinstance(found, dict) else {}

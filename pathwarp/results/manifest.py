@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a sealed run folder says of itself: all that its content depends on, and the hash of each raw file."""
+"""What a sealed run folder says of its raw files: all that they depend on, and the hash of each."""
 
 import hashlib
 import json
@@ -8,35 +8,25 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from pathwarp.base.hashing import hash_file, with_own_hash
 from pathwarp.plan.identity import Inputs
 from pathwarp.plan.trial import Trial
 from pathwarp.results.runfolder import RAW_FOLDERS
+from pathwarp.results.sealed import OWN_HASH
 
-FORMAT = 1
-METRICS = "metrics.json"
+FORMAT = 2
 
 
 def file_hashes(folder: Path) -> dict[str, str]:
     """SHA-256 of every raw file, by its name relative to the run folder."""
     files = sorted(file for name in RAW_FOLDERS for file in (folder / name).rglob("*") if file.is_file())
-    return {str(file.relative_to(folder)): _sha256(file) for file in files}
+    return {str(file.relative_to(folder)): hash_file(file) for file in files}
 
 
 def one_hash(files: Mapping[str, str]) -> str:
     """One SHA-256 over all: that of the lines which sha256sum prints for the files in the order of their names."""
     lines = (f"{digest}  {name}\n" for name, digest in sorted(files.items()))
     return hashlib.sha256("".join(lines).encode()).hexdigest()
-
-
-def own_hash(record: Mapping[str, Any]) -> str:
-    """SHA-256 of a manifest without the line that states it."""
-    rest = {key: value for key, value in record.items() if key != "manifest_sha256"}
-    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
-
-
-def _sha256(file: Path) -> str:
-    with open(file, "rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _machine(folder: Path) -> dict[str, Any]:
@@ -51,13 +41,13 @@ def manifest(
     trial: Trial,
     trial_id: str,
     inputs: Inputs,
-    kernel: dict,
-    lab: dict,
+    kernel: Mapping[str, Any],
+    lab: Mapping[str, Any],
     folder: Path,
     wall_s: float,
     attempts: int = 1,
 ) -> dict[str, Any]:
-    """The manifest of a measured trial; `kernel` and `lab` are the build records (`build.json`, `lab.json`).
+    """The manifest of a trial with its raw files; `kernel` and `lab` are the build records (`build.json`, `lab.json`).
 
     `attempts` is how many it took until the trial did not fail.
     """
@@ -91,6 +81,5 @@ def manifest(
         "attempts": attempts,
         "files": files,
         "files_sha256": one_hash(files),
-        "measured": {METRICS: _sha256(folder / METRICS)},
     }
-    return {**record, "manifest_sha256": own_hash(record)}
+    return with_own_hash(record, OWN_HASH)

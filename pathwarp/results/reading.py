@@ -1,21 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Metrics of sealed run folders, as the table and the figures take them."""
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from pathwarp.base import interrupt
-from pathwarp.base.complaints import Complaint, Complaints, gather
-from pathwarp.base.jsonfile import read_mapping
+from pathwarp.base.complaints import Complaint, Complaints, Exit, gather
+from pathwarp.model.metrics import METRICS, Scope
+from pathwarp.results.folders import folders_of
 from pathwarp.results.integrity import require_undamaged
+from pathwarp.results.metricsfile import read_metrics
+from pathwarp.results.sealed import MANIFEST, read_manifest
 
-SEALED_FILES = ("manifest.json", "metrics.json")
-# What only traffic in bursts has.
-BURST_METRICS = ("affected_burst_completion_time_ms", "loss_position_fraction")
-_SEED = re.compile(r"seed-(\d+)")
+_AGAIN = "remove the folder and run the trial again"
 
 
 @dataclass(frozen=True)
@@ -46,7 +45,7 @@ class TrialResult:
         return sum(event["lost_packets"] > 0 and event["recovery_ms"] is None for event in self.events)
 
     def value(self, metric: str) -> float | None:
-        """The number under that key; None without one: the burst never completed, or the failure met no burst."""
+        """The number under that key; None without one: the burst never completed, or the metric says why else."""
         value = self.metrics.get(metric)
         return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
@@ -55,9 +54,19 @@ class TrialResult:
 
         A trial of a single event has its own, which for a rate is that of the whole trial.
         """
-        if len(self.events) > 1 and metric in self.events[0]:
-            return {(self.seed, event["event"]): event[metric] for event in self.events}
+        if self._by_events(metric):
+            return {(self.seed, event["event"]): event.get(metric) for event in self.events}
         return {(self.seed, 0): self.value(metric)}
+
+    def lacks(self, metric: str) -> bool:
+        """Whether its metrics don't have that key at all, as those that older code made."""
+        if self._by_events(metric):
+            return any(metric not in event for event in self.events)
+        return ("loss_events" if METRICS[metric].scope is Scope.EVENT else metric) not in self.metrics
+
+    def _by_events(self, metric: str) -> bool:
+        scope = METRICS[metric].scope
+        return Scope.EVENT in scope and bool(self.events) and (len(self.events) > 1 or scope is Scope.EVENT)
 
 
 def values_of(trials: Iterable[TrialResult], metric: str) -> dict[tuple[int, int], float | None]:
@@ -71,43 +80,66 @@ def by_headline(results: Sequence[TrialResult], metrics: Sequence[str]) -> dict[
     for variants in by_group(results).values():
         trials = [trial for of_variant in variants.values() for trial in of_variant]
         bursts = any(trial.metrics.get("burst_completion_time_ms", True) for trial in trials)
-        apply = [metric for metric in metrics if bursts or metric not in BURST_METRICS]
+        apply = [metric for metric in metrics if bursts or not METRICS[metric].bursts]
         found.setdefault(next(iter(apply), metrics[0]), []).extend(trials)
     return found
 
 
 def load_results(
-    results_dir: Path,
+    results: Path,
     scenario: str,
     variants: Sequence[str],
     traffics: Sequence[str],
+    complaints: list[Complaint],
     seeds: Sequence[int] | None = None,
+    unwritten: Mapping[Path, dict[str, Any]] | None = None,
+    without: Collection[Path] = (),
 ) -> list[TrialResult]:
     """Read the sealed trials of these names, ordered by traffic, variant, seed; without `seeds` all that are there.
 
-    A trial that was never run is left out: the table counts what is there. A folder that is not sealed or not measured
-    is a complaint, and so are results that hold nothing of what is asked for. Raises Complaints.
+    A trial that was never run is left out: the table counts what is there. So is a folder that is not sealed, not
+    measured or damaged, and what is wrong with it goes to `complaints`. Raises Complaints when the results hold nothing
+    of what is asked for. `unwritten` has the metrics of folders that cannot hold them; folders `without` metrics are
+    left out, as their complaints are there already.
     """
-    found: list[Complaint] = []
-    results: list[TrialResult] = []
-    for traffic in traffics:
-        for variant in variants:
-            parent = results_dir / scenario / variant / traffic
-            for seed, folder in _folders(parent, seeds):
-                interrupt.check()
-                files = [_parse(folder / name, found) for name in SEALED_FILES]
-                if all(parsed is not None for parsed in files):
-                    manifest, metrics = files
-                    with gather(found):
-                        require_undamaged(folder, manifest, SEALED_FILES)
-                        results.append(TrialResult(scenario, variant, traffic, seed, metrics, manifest, folder))
-    if not results and not found:
+    found: list[TrialResult] = []
+    for variant, traffic, seed, folder in folders_of(results, scenario, variants, traffics, seeds):
+        interrupt.check()
+        if folder in without:
+            continue
+        with gather(complaints):
+            manifest = sound_manifest(folder)
+            metrics = (unwritten or {}).get(folder) or _metrics(folder, manifest)
+            found.append(TrialResult(scenario, variant, traffic, seed, metrics, manifest, folder))
+    if not found and not complaints:
         asked = f"{scenario}: {', '.join(variants)} under {', '.join(traffics)}"
         hint = f"run them first: make scenario={scenario} variant={','.join(variants)} traffic={','.join(traffics)}"
-        found.append(Complaint(str(results_dir), f"no sealed trials of {asked}", hint=hint))
-    if found:
-        raise Complaints(found)
-    return results
+        raise Complaints.one(str(results), f"no sealed trials of {asked}", hint=hint)
+    return found
+
+
+def sound_manifest(folder: Path) -> dict[str, Any]:
+    """The manifest of a sealed folder; Complaints when there is none, or it is not as it was sealed."""
+    place = folder / MANIFEST
+    try:
+        manifest = read_manifest(folder)
+    except FileNotFoundError:
+        what = f"is not a sealed run folder: {MANIFEST} is missing"
+        raise Complaints.one(str(folder), what, hint=_AGAIN, code=Exit.FAILED) from None
+    except OSError as error:
+        raise Complaints.one(str(place), f"cannot be read: {error.strerror}", hint=_AGAIN, code=Exit.FAILED) from None
+    except ValueError as error:
+        raise Complaints.one(str(place), str(error), hint=_AGAIN, code=Exit.FAILED) from None
+    require_undamaged(folder, manifest, ())
+    return manifest
+
+
+def _metrics(folder: Path, manifest: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        return read_metrics(folder, manifest).metrics
+    except FileNotFoundError:
+        hint = "`make measure` makes them from the raw files"
+        raise Complaints.one(str(folder), "has no metrics", hint=hint, code=Exit.FAILED) from None
 
 
 def by_group(results: Iterable[TrialResult]) -> dict[str, dict[str, list[TrialResult]]]:
@@ -116,26 +148,3 @@ def by_group(results: Iterable[TrialResult]) -> dict[str, dict[str, list[TrialRe
     for result in results:
         groups.setdefault(result.traffic, {}).setdefault(result.variant, []).append(result)
     return groups
-
-
-def _folders(parent: Path, seeds: Sequence[int] | None) -> list[tuple[int, Path]]:
-    if not parent.is_dir():
-        return []
-    present = {int(match[1]): path for path in parent.iterdir() if (match := _SEED.fullmatch(path.name))}
-    return [(seed, present[seed]) for seed in (sorted(present) if seeds is None else seeds) if seed in present]
-
-
-def _parse(path: Path, found: list[Complaint]) -> dict[str, Any] | None:
-    """The JSON object in a file of a run folder; None, and a complaint, where there is none."""
-    try:
-        return read_mapping(path)
-    except FileNotFoundError:
-        found.append(Complaint(str(path.parent), f"is not a sealed run folder: {path.name} is missing", hint=_AGAIN))
-    except OSError as error:
-        found.append(Complaint(str(path), f"cannot be read: {error.strerror}", hint=_AGAIN))
-    except ValueError as error:
-        found.append(Complaint(str(path), str(error), hint=_AGAIN))
-    return None
-
-
-_AGAIN = "remove the folder and run the trial again"

@@ -11,36 +11,24 @@ results/SCENARIO/…/seed-NNN/      sealed
 import contextlib
 import errno
 import fcntl
-import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from pathwarp.base.atomic import write_json
 from pathwarp.base.complaints import Complaints
-from pathwarp.base.jsonfile import read_mapping
 from pathwarp.base.oserrors import advice
+from pathwarp.results.sealed import MANIFEST, sealed_id
 
-MANIFEST = "manifest.json"
 RAW_FOLDERS = ("captures", "logs")
 _IN_PROGRESS = ".in-progress"
 _FAILED = ".failed"
 _REPLACED = ".replaced"
 _DIFFERS = ".differs"
 _ID_DIGITS = 12
-
-
-def sealed_id(folder: Path) -> str | None:
-    """The trial id of a sealed folder; None when the folder isn't there or isn't sealed, "" for a damaged manifest."""
-    try:
-        found = read_mapping(folder / MANIFEST).get("trial_id")
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except (OSError, ValueError):
-        return ""
-    return found if isinstance(found, str) else ""
 
 
 def check_writable(results: Path, room_bytes: int) -> None:
@@ -111,34 +99,38 @@ def _own_folder(folder: Path) -> int:
             os.close(descriptor)
 
 
-def seal(results: Path, folder: Path, final: Path, manifest: dict[str, Any]) -> None:
-    """Write the manifest and rename a finished folder to its sealed name.
+def seal(
+    results: Path, folder: Path, final: Path, manifest: Mapping[str, Any], replace_same: bool = False
+) -> Path | None:
+    """Write the manifest and rename a finished folder to its sealed name; returns where what was there is now, if any.
 
-    A folder with the same id that somebody else sealed in the meantime stays and this one goes; one with another id is
-    moved to `.replaced`.
+    A folder with another id is moved to `.replaced`. One with the same id, which somebody else sealed in the meantime,
+    stays and this one goes, unless `replace_same` has it moved, too.
     """
+    replaced = None
     write_json(folder / MANIFEST, manifest)
     final.parent.mkdir(parents=True, exist_ok=True)
     for _ in range(2):
         try:
             folder.rename(final)
-            return
+            return replaced
         except OSError as error:
             if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
                 raise
-        if sealed_id(final) == manifest["trial_id"]:
-            return
-        _replace(results, final)
+        if not replace_same and sealed_id(final) == manifest["trial_id"]:
+            return None
+        replaced = _replace(results, final)
     raise OSError(errno.EBUSY, "another run keeps sealing this trial with other inputs", str(final))
 
 
-def _replace(results: Path, final: Path) -> None:
+def _replace(results: Path, final: Path) -> Path:
     place = results / _REPLACED / final.relative_to(results)
     place = place.with_name(f"{place.name}-{(sealed_id(final) or 'unknown')[:_ID_DIGITS]}")
     shutil.rmtree(place, ignore_errors=True)
     place.parent.mkdir(parents=True, exist_ok=True)
     with contextlib.suppress(FileNotFoundError):
         final.rename(place)
+    return place
 
 
 def keep_failed(results: Path, folder: Path, final: Path) -> Path:
@@ -157,10 +149,3 @@ def _keep(results: Path, where: str, folder: Path, final: Path) -> Path:
     place.parent.mkdir(parents=True, exist_ok=True)
     folder.rename(place)
     return place
-
-
-def write_json(file: Path, data: object) -> None:
-    """Write JSON with sorted keys and an end of line, whole or not at all."""
-    draft = file.with_name(f".{file.name}.{os.getpid()}")
-    draft.write_text(json.dumps(data, indent=1, sort_keys=True, allow_nan=False) + "\n")
-    draft.replace(file)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from pathwarp.base import interrupt
 from pathwarp.base.complaints import Complaint, Complaints, Exit, gather
@@ -22,22 +22,52 @@ from pathwarp.run import cpus
 from pathwarp.run.guests.choice import guests_of
 from pathwarp.run.guests.guest import describe_status
 from pathwarp.run.progress import Progress
-from pathwarp.run.worker import Job, Outcome, measure_and_seal, serve
+from pathwarp.run.worker import Job, Outcome, Sealed, seal_and_measure, serve
+
+
+class Repeated(Protocol):
+    """What came of running a sealed trial again, in words; `held`: nothing is wrong with it."""
+
+    @property
+    def held(self) -> bool: ...
+
+
+# Gets what a job's `finish` gets.
+Again = Callable[[Job, Path, float], Repeated | Sealed]
 
 # How long a worker may take to clear away a guest and its files.
 _PATIENCE_S = 20
 
 
-def run_trials(root: Path, trials: Sequence[Trial], jobs: int, force: bool = False, retries: int = 0) -> int:
+def run_trials(root: Path, trials: Sequence[Trial], jobs: int, retries: int = 0, again: Again | None = None) -> int:
     """Prepare what the trials need and run those that are not sealed yet; how many failed.
 
-    One that fails is run up to `retries` more times. Raises Complaints when results can't be written or a build fails;
-    KeyboardInterrupt once all guests are gone.
+    One that fails is run up to `retries` more times. Those that are sealed are run, too, when there is something to do
+    `again` with what comes out; one of which that does not hold counts as failed. Raises Complaints when results can't
+    be written, a build fails, or something is sealed that can't be read; KeyboardInterrupt once all guests are gone.
     """
-    work = make_jobs(root, trials, measure_and_seal)
-    todo = [job for job in work if force or runfolder.sealed_id(job.final) != job.trial_id]
-    with Progress(len(todo), len(work) - len(todo), headline) as progress:
-        return run_jobs([replace(job, recognise=not force, retries=retries) for job in todo], jobs, progress.report)
+    todo: list[Job] = []
+    complaints: list[Complaint] = []
+    work = make_jobs(root, trials, seal_and_measure)
+    for job in work:
+        with gather(complaints):
+            if runfolder.sealed_id(job.final) != job.trial_id:
+                todo.append(replace(job, recognise=True, retries=retries))
+            elif again:
+                todo.append(replace(job, finish=again, retries=retries))
+    if complaints:
+        raise Complaints(complaints)
+    unheld: list[Outcome] = []
+
+    def describe(outcome: Outcome) -> str:
+        if outcome.found or isinstance(outcome.result, Sealed):
+            return headline(outcome)
+        if not outcome.result.held:
+            unheld.append(outcome)
+        return str(outcome.result)
+
+    with Progress(len(todo), len(work) - len(todo), describe) as progress:
+        return run_jobs(todo, jobs, progress.report) + len(unheld)
 
 
 def make_jobs(root: Path, trials: Sequence[Trial], finish: Callable[[Job, Path, float], Any]) -> list[Job]:
@@ -70,9 +100,15 @@ def headline(outcome: Outcome) -> str:
     if outcome.found:
         return "sealed by another run meanwhile"
     metric = outcome.job.trial.scenario.metrics[0]
-    value = outcome.result[metric]
+    value = outcome.result.metrics[metric]
+    replaced = f"; what was sealed before is in {_below(outcome.result.replaced)}" if outcome.result.replaced else ""
     tried = f", attempt {outcome.job.attempt}" if outcome.job.attempt > 1 else ""
-    return f"{metric} {'none' if value is None else f'{value:.3f}'}, {outcome.wall_s:.1f} s{tried}"
+    return f"{metric} {'none' if value is None else f'{value:.3f}'}, {outcome.wall_s:.1f} s{tried}{replaced}"
+
+
+def _below(place: Path) -> Path:
+    """A place in the results as it is from the project's folder."""
+    return Path(*place.parts[place.parts.index("results") :])
 
 
 def _job(

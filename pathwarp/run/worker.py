@@ -5,7 +5,7 @@ import os
 import signal
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -14,16 +14,17 @@ from typing import Any
 from pathwarp.base import interrupt
 from pathwarp.base.complaints import Complaints
 from pathwarp.base.jsonfile import read_mapping
+from pathwarp.base.lifetime import die_with
 from pathwarp.base.oserrors import describe
 from pathwarp.plan.identity import Inputs
 from pathwarp.plan.orders import orders
 from pathwarp.plan.trial import Trial
 from pathwarp.results import runfolder
 from pathwarp.results.manifest import manifest
+from pathwarp.results.sealed import read_manifest
 from pathwarp.run.guests.choice import Guests, guests_of
 from pathwarp.run.guests.decode import decode_log
 from pathwarp.run.guests.guest import GuestFailed, last_lines
-from pathwarp.run.guests.processes import die_with
 
 
 @dataclass(frozen=True)
@@ -52,20 +53,36 @@ class Job:
         return self.root / self.trial.folder
 
 
+class Unmeasured(Exception):
+    """The trial is sealed, but its metrics could not be made, for the reason given."""
+
+
+@dataclass(frozen=True)
+class Sealed:
+    """A trial that was sealed and measured; `replaced` is where the result is that was sealed there before, if any."""
+
+    metrics: Mapping[str, Any]
+    replaced: Path | None = None
+
+
 @dataclass(frozen=True)
 class Outcome:
-    """How a trial went: what its job's `finish` returned, or why it failed. `found`: another run had sealed it."""
+    """How a trial went: what its job's `finish` returned, or why it failed. `found`: another run had sealed it.
+
+    `sealed`: it failed behind its sealing.
+    """
 
     job: Job
     wall_s: float
     result: Any = None
     reason: str = ""
     found: bool = False
+    sealed: bool = False
 
     @property
     def again(self) -> bool:
         """Whether the trial failed and is tried again."""
-        return bool(self.reason) and self.job.attempt <= self.job.retries
+        return bool(self.reason) and not self.sealed and self.job.attempt <= self.job.retries
 
 
 def serve(cpu: int | None, jobs: Connection, engine: int) -> None:
@@ -105,8 +122,14 @@ def perform(job: Job, guests: Guests) -> Outcome:
                 interrupt.check()
                 result = job.finish(job, folder, started)
                 return Outcome(job, time.monotonic() - started, result)
+            except Unmeasured as error:
+                advice = "its raw files are sealed: `make measure` tries again, force=1 runs the trial again"
+                reason = f"it can't be measured: {error}\n    {advice}"
+                return Outcome(job, time.monotonic() - started, reason=reason, sealed=True)
             except Exception as error:  # noqa: BLE001, whatever it is, this trial fails by it and the others go on
                 reason = f"{_reason(error, folder)}\n    {_keep(job, folder)}"
+    except Complaints as complaints:
+        reason = str(complaints)
     except OSError as error:
         reason = describe(error)
     return Outcome(job, time.monotonic() - started, reason=reason)
@@ -114,10 +137,8 @@ def perform(job: Job, guests: Guests) -> Outcome:
 
 def _reason(error: Exception, folder: Path) -> str:
     match error:
-        case GuestFailed():
+        case GuestFailed() | Complaints():
             return str(error)
-        case Complaints():
-            return f"the raw files can't be measured: {error}"
         case OSError():
             return describe(error)
     (folder / "error.txt").write_text("".join(traceback.format_exception(error)))
@@ -155,14 +176,31 @@ def emulate(job: Job, folder: Path, guests: Guests) -> None:
     decode_log(job.root, folder)
 
 
-def measure_and_seal(job: Job, folder: Path, started: float) -> dict:
-    """Seal a trial's raw files with what was measured from them; returns the metrics."""
-    from pathwarp.measure.metrics import write_metrics
+def seal_and_measure(job: Job, folder: Path, started: float) -> Sealed:
+    """Seal a trial's raw files, then make its metrics. A folder with the same id that somebody else sealed stays."""
+    return _seal(job, folder, started, replace_same=False)
 
-    metrics = write_metrics(folder)
+
+def seal_again(job: Job, folder: Path, started: float) -> Sealed:
+    """Seal a trial's raw files in place of what is sealed, which moves to `.replaced`, then make its metrics."""
+    return _seal(job, folder, started, replace_same=True)
+
+
+def _seal(job: Job, folder: Path, started: float, replace_same: bool) -> Sealed:
     wall_s = time.monotonic() - started
     record = manifest(
         job.trial, job.trial_id, job.inputs, job.kernel_record, job.lab_record, folder, wall_s, job.attempt
     )
-    runfolder.seal(job.root / "results", folder, job.final, record)
-    return metrics
+    replaced = runfolder.seal(job.root / "results", folder, job.final, record, replace_same)
+    from pathwarp.measure.again import measure_sealed
+    from pathwarp.measure.code import measuring_code
+
+    try:
+        return Sealed(measure_sealed(job.final, read_manifest(job.final), measuring_code()), replaced)
+    except Complaints as complaints:
+        raise Unmeasured(str(complaints)) from None
+    except OSError as error:
+        raise Unmeasured(describe(error)) from None
+    except Exception as error:
+        # An error of the measuring code: the trial stays, whatever is wrong with that.
+        raise Unmeasured("".join(traceback.format_exception(error)).strip()) from error

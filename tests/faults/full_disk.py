@@ -11,6 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from pathwarp.measure.code import measuring_code
 from pathwarp.results.integrity import check_results
 
 
@@ -28,7 +29,11 @@ def state(results: Path) -> dict:
             for folder in sealed
         },
         "half": [str(folder) for folder in folders if folder not in sealed],
-        "problems": [problem for checked in check_results(results) for problem in checked.problems],
+        "problems": [
+            problem
+            for checked in check_results(results, measuring_code())
+            for problem in (*checked.problems, *checked.unusable)
+        ],
         "unsealed": [path.name for path in (results / ".in-progress").glob("*")],
         "free": os.statvfs(results).f_bavail * os.statvfs(results).f_frsize,
     }

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from project_folder import Project, left_over
 
+from pathwarp.measure.code import measuring_code
 from pathwarp.results.integrity import check_results
 
 RUN = ("run", "--scenario", "silent", "--traffic", "single", "--variant", "tlp-std,tlp-mp", "--runs", "2")
@@ -50,7 +51,11 @@ def assert_nothing_half_made(project: Project, expected: dict[str, str]) -> None
     results = project.root / "results"
     folders = [folder for folder in results.glob("[!.]*/*/*/*") if "figures" not in folder.parts]
     assert [folder for folder in folders if folder not in project.sealed()] == []
-    assert [problem for checked in check_results(results) for problem in checked.problems] == []
+    assert [
+        problem
+        for checked in check_results(results, measuring_code())
+        for problem in (*checked.problems, *checked.unusable)
+    ] == []
     found = hashes(project)
     assert {name: expected[name] for name in found} == found
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from project_folder import left_over
 
-from pathwarp.prepare.stamp import hash_file
+from pathwarp.base.hashing import hash_file
 
 RUN = ("run", "--scenario", "silent", "--traffic", "single", "--runs", "1")
 

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from pathwarp.results.manifest import file_hashes, one_hash, own_hash
-from pathwarp.results.runfolder import write_json
+from pathwarp.base.atomic import write_json
+from pathwarp.base.hashing import with_own_hash
+from pathwarp.results.manifest import file_hashes, one_hash
 from pathwarp.run.guests.processes import dying_with_caller
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -41,7 +42,7 @@ def reseal(folder: Path) -> None:
     manifest = json.loads((folder / "manifest.json").read_text())
     files = file_hashes(folder)
     manifest |= {"files": files, "files_sha256": one_hash(files)}
-    write_json(folder / "manifest.json", {**manifest, "manifest_sha256": own_hash(manifest)})
+    write_json(folder / "manifest.json", with_own_hash(manifest, "manifest_sha256"))
 
 
 @pytest.mark.parametrize("circumstance", CIRCUMSTANCES)
@@ -143,10 +144,23 @@ def test_damage_is_found(project):
     (folder,) = project.sealed()
     (folder / "logs" / "plan.json").unlink()
     (folder / "metrics.json").write_text("{}")
+    manifest = (folder / "manifest.json").read_bytes()
     checked = project.make("check-results", "scenario=silent")
     assert checked.returncode == 1
     assert "logs/plan.json: missing" in checked.stdout
-    assert "metrics.json: damaged" in checked.stdout
+    assert "metrics.json: says no format" in checked.stdout
+    assert "0 of 1 sealed trials are as they were sealed" in checked.stdout
+    assert "0 of 1 have metrics that are as they were made" in checked.stdout
+    # Metrics can be made again, and raw files not.
+    measured = project.make("measure", "scenario=silent")
+    assert measured.returncode == 1
+    assert "logs/plan.json: missing since it was sealed" in measured.stderr
+    assert (folder / "metrics.json").read_text() == "{}"
+    forced = project.make("scenario=silent", "variant=tlp-std", "traffic=single", "runs=1", "force=1")
+    assert forced.returncode == 0, forced.stdout + forced.stderr
+    assert "sealed anew: damaged since it was sealed: logs/plan.json" in forced.stdout
+    assert project.make("check-results", "scenario=silent").returncode == 0
+    assert json.loads((folder / "manifest.json").read_bytes())["files"] == json.loads(manifest)["files"]
 
 
 def test_the_first_difference_of_the_probing_variants_is_the_probe_on_the_other_subflow(project):

@@ -10,11 +10,11 @@ import pytest
 from kernel_project import make_project, write_patch
 
 from pathwarp.base.complaints import Complaints, Exit
+from pathwarp.base.hashing import hash_file
 from pathwarp.model.catalogue import Catalogue
 from pathwarp.model.load import load_variant
 from pathwarp.prepare.base import find_base
 from pathwarp.prepare.kernel import find_kernel, group_by_kernel
-from pathwarp.prepare.stamp import hash_file
 
 ROOT = Path(__file__).parents[2]
 

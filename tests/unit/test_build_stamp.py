@@ -3,7 +3,9 @@
 
 import pytest
 
-from pathwarp.prepare.stamp import hash_file, hash_parts, publish, read_stamp, work_folder, write_stamp
+from pathwarp.base.complaints import Complaints
+from pathwarp.base.hashing import hash_file, hash_parts
+from pathwarp.prepare.stamp import publish, read_stamp, work_folder, write_stamp
 
 
 def test_the_hash_says_what_is_in_which_part():
@@ -33,7 +35,24 @@ def test_a_stamp_that_is_missing_or_cut_off_is_empty(tmp_path, content):
 
 def test_a_stamp_comes_back_as_written(tmp_path):
     write_stamp(tmp_path / "stamp", {"b": 1, "a": ["x"]})
-    assert read_stamp(tmp_path / "stamp") == {"a": ["x"], "b": 1}
+    assert read_stamp(tmp_path / "stamp") == {"a": ["x"], "b": 1, "format": 1}
+
+
+def test_a_stamp_of_before_stamps_had_a_format_is_read(tmp_path):
+    (tmp_path / "stamp").write_text('{"inputs": "x"}')
+    assert read_stamp(tmp_path / "stamp") == {"inputs": "x"}
+
+
+@pytest.mark.parametrize("number", ["99", "0", '"1"', "true", "1.5"])
+def test_a_stamp_of_another_format_is_refused_with_what_to_do(tmp_path, number):
+    (tmp_path / "stamp").write_text(f'{{"format": {number}}}')
+    with pytest.raises(Complaints) as caught:
+        read_stamp(tmp_path / "stamp")
+    (complaint,) = caught.value.complaints
+    assert complaint.where == str(tmp_path / "stamp")
+    assert complaint.what.endswith(", which is unknown here")
+    assert complaint.valid == "format 1"
+    assert f"remove {tmp_path}, and it is made again" in complaint.hint
 
 
 def test_publishing_replaces_the_whole_folder(tmp_path):

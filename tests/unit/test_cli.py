@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command line from outside: exit status, what goes to which stream, bad files as golden messages."""
 
-import json
 import os
 import shlex
 import subprocess
@@ -11,9 +10,12 @@ from pathlib import Path
 
 import pytest
 from golden_project import GOLDEN, copy_project
+from sealed_writer import seal
 
 from pathwarp.base.complaints import Complaints, Exit
 from pathwarp.cli import main
+from pathwarp.compare.repeated import repeat
+from pathwarp.model.metrics import METRICS
 from pathwarp.plan.orders import plan_of
 
 CASES = sorted(path.name for path in (GOLDEN / "complaints").iterdir())
@@ -34,15 +36,13 @@ def runner(project, monkeypatch):
     module.calls = []
     module.failed = 0
 
-    def run_trials(root, trials, jobs, force, retries):
+    def run_trials(root, trials, jobs, retries, again):
         assert root == project
-        module.calls.append((trials, jobs, force))
+        module.calls.append((trials, jobs, again))
         for trial in trials[module.failed :]:
             folder = project / trial.folder
-            folder.mkdir(parents=True)
             value = 50.0 if trial.variant.name == "better" else 100.0
-            (folder / "metrics.json").write_text(json.dumps({"affected_burst_completion_time_ms": value + trial.seed}))
-            (folder / "manifest.json").write_text('{"files": {}}')
+            seal(folder, {"affected_burst_completion_time_ms": value + trial.seed})
         return module.failed
 
     module.run_trials = run_trials
@@ -80,8 +80,8 @@ def test_list_has_a_line_for_each(project, capsys):
 
 def test_run_hands_over_the_trials_and_prints_the_table(project, runner, capsys):
     assert call(project, "run", "--scenario", "cut", "--runs", "2", "--jobs", "1", "--force") == Exit.DONE
-    ((trials, jobs, force),) = runner.calls
-    assert (len(trials), jobs, force) == (4, 1, True)
+    ((trials, jobs, again),) = runner.calls
+    assert (len(trials), jobs, again) == (4, 1, repeat)
     printed = capsys.readouterr()
     assert "plain" in printed.out
     assert "better" in printed.out
@@ -93,9 +93,9 @@ def test_the_environment_gives_options_too(project, runner, monkeypatch):
     for name, value in {**chosen, "SET": "events.0.into-burst=5 ms, duration=9 s", "ROOT": str(project)}.items():
         monkeypatch.setenv(f"PATHWARP_{name}", value)
     assert main(["run"]) == Exit.DONE
-    (((baseline, trial), jobs, force),) = runner.calls
+    (((baseline, trial), jobs, again),) = runner.calls
     assert (baseline.seed, baseline.variant.name) == (2, "plain")
-    assert (trial.seed, trial.variant.name, jobs, force) == (2, "better", 2, False)
+    assert (trial.seed, trial.variant.name, jobs, again) == (2, "better", 2, None)
     assert plan_of(trial, "")["duration_s"] == 9.0
     assert plan_of(trial, "")["events"][0]["at_s"] == 4.205
 
@@ -110,7 +110,7 @@ def test_a_failed_trial_is_exit_1_and_the_others_are_shown(project, runner, caps
 
 
 def test_a_build_that_fails_is_exit_1(project, monkeypatch, capsys):
-    def run_trials(root, trials, jobs, force, retries):
+    def run_trials(root, trials, jobs, retries, again):
         raise Complaints.one("kernels/variants/better/0001.patch", "does not apply", code=Exit.FAILED)
 
     monkeypatch.setitem(sys.modules, "pathwarp.run.queue", types.SimpleNamespace(run_trials=run_trials))
@@ -133,7 +133,7 @@ def test_build_prepares_what_is_named(project, monkeypatch, capsys):
 
 
 def test_an_interrupt_is_exit_130(project, monkeypatch, capsys):
-    def run_trials(root, trials, jobs, force, retries):
+    def run_trials(root, trials, jobs, retries, again):
         raise KeyboardInterrupt
 
     monkeypatch.setitem(sys.modules, "pathwarp.run.queue", types.SimpleNamespace(run_trials=run_trials))
@@ -148,6 +148,36 @@ def test_table_shows_what_is_sealed(project, runner, capsys):
     capsys.readouterr()
     assert call(project, "table", "--scenario", "cut", "--variant", "better") == Exit.DONE
     assert "plain" in capsys.readouterr().out, "the baseline is shown where it is sealed"
+
+
+def test_an_unknown_metric_is_named_with_the_valid_ones(project, runner, capsys):
+    call(project, "run", "--scenario", "cut")
+    capsys.readouterr()
+    assert call(project, "table", "--scenario", "cut", "--metric", "goodput") == Exit.BAD_INPUT
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.splitlines() == [
+        "metric: unknown metric 'goodput'",
+        f"    valid: {', '.join(METRICS)}",
+        "    did you mean goodput_mbps?",
+        "pathwarp: 1 fault in the input, nothing was changed",
+    ]
+
+
+def test_a_damaged_folder_leaves_the_others_in_the_table(project, runner, capsys):
+    call(project, "run", "--scenario", "cut", "--runs", "2")
+    (project / "results/cut/better/pings/seed-002/manifest.json").write_text("{")
+    capsys.readouterr()
+    assert call(project, "table", "--scenario", "cut") == Exit.FAILED
+    printed = capsys.readouterr()
+    rows = [line.split()[:3] for line in printed.out.splitlines()[3:5]]
+    assert rows == [["plain", "pings", "2"], ["better", "pings", "1"]]
+    assert "better/pings/seed-002/manifest.json: is not JSON" in printed.err
+    for folder in (project / "results/cut").glob("*/*/seed-*"):
+        (folder / "manifest.json").write_text("{")
+    assert call(project, "table", "--scenario", "cut") == Exit.FAILED
+    printed = capsys.readouterr()
+    assert (printed.out, printed.err.count("is not JSON")) == ("", 4)
 
 
 @pytest.mark.parametrize("arguments", [["bake"], ["run", "--colour", "red"], ["run", "cut"], ["--root"]])

@@ -50,7 +50,7 @@ def make_job(project, monkeypatch):
     monkeypatch.setattr(queue.prepare, "ensure", lambda *what: None)
 
     def make(backend: str = "uml") -> worker.Job:
-        (job,) = queue.make_jobs(project, [first(project, backend)], worker.measure_and_seal)
+        (job,) = queue.make_jobs(project, [first(project, backend)], worker.seal_and_measure)
         return job
 
     return make

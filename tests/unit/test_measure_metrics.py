@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """From a run folder to metrics.json."""
 
-import json
-
 import pcap_writer as writer
 import pytest
 from trial_writer import TrialWriter
 
 from pathwarp.base.complaints import Complaints, Exit
 from pathwarp.measure.analysis import analyse
-from pathwarp.measure.metrics import measure, write_metrics
+from pathwarp.measure.inputs import PLAN_FORMATS
+from pathwarp.measure.metrics import measure
+from pathwarp.model.metrics import METRICS, OF_EVENTS, OF_TRIALS
+from pathwarp.plan import orders
 
 KEYS = {
     "affected_burst",
@@ -178,24 +179,45 @@ def test_packets_larger_than_the_mtu_are_counted(trial):
     assert measure(trial.finish())["oversized_packets"] == 1
 
 
-def test_same_files_give_the_same_bytes(trial):
+def test_same_files_give_the_same_metrics_and_no_file(trial):
     folder = trial.finish()
-    metrics = write_metrics(folder)
-    first = (folder / "metrics.json").read_bytes()
-    assert json.loads(first) == metrics
-    assert list(json.loads(first)) == sorted(KEYS)
-    write_metrics(folder)
-    assert (folder / "metrics.json").read_bytes() == first
-    assert sorted(path.name for path in folder.iterdir()) == ["captures", "logs", "metrics.json"]
+    assert set(measure(folder)) == KEYS
+    assert measure(folder) == measure(folder)
+    assert sorted(path.name for path in folder.iterdir()) == ["captures", "logs"]
 
 
-def test_nothing_is_written_when_measuring_fails(trial):
+def test_every_metric_comes_out_of_measuring(trial):
+    metrics = measure(trial.finish())
+    assert OF_TRIALS and OF_EVENTS
+    assert [key for key in OF_TRIALS if key not in metrics] == []
+    assert [key for key in OF_EVENTS if key not in metrics["loss_events"][0]] == []
+    # What is a number of the trial or of an event, and no metric, tells what the numbers are of, or checks them.
+    others = {"format", "affected_burst", "oversized_packets", "event", "at_s"}
+    single = {key: value for part in (metrics, metrics["loss_events"][0]) for key, value in part.items()}
+    numbers = {key for key, value in single.items() if isinstance(value, int | float)}
+    assert numbers - set(METRICS) == others
+
+
+def test_orders_of_an_unknown_format_are_not_measured(trial):
+    trial.plan["format"] = 99
+    with pytest.raises(Complaints) as caught:
+        measure(trial.finish())
+    (complaint,) = caught.value.complaints
+    assert complaint.where.endswith("logs/plan.json")
+    assert complaint.what == "is of format 99, which is unknown here"
+    assert complaint.valid == "format 1"
+
+
+def test_the_orders_of_now_are_measured():
+    assert orders.FORMAT in PLAN_FORMATS
+
+
+def test_unusable_captures_are_named(trial):
     folder = trial.finish()
     (folder / "captures/client-4g.pcap").write_bytes(b"")
     with pytest.raises(Complaints, match=r"client-4g\.pcap: is not a packet capture") as error:
-        write_metrics(folder)
+        measure(folder)
     assert error.value.code == Exit.FAILED
-    assert sorted(path.name for path in folder.iterdir()) == ["captures", "logs"]
 
 
 def test_captures_that_end_too_early_are_named(trial):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pathwarp.base.complaints import Complaints
+from pathwarp.base.complaints import Complaint, Complaints
 from pathwarp.model.schema.scenario import Scenario
 from pathwarp.model.schema.variant import ResolvedVariant, Variant, resolve
 from pathwarp.present import bars, figures, histogram
@@ -139,7 +139,7 @@ def test_all_figures_of_a_scenario(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     drawn = []
     monkeypatch.setattr(figures, "read_recovery", lambda result: drawn.append((result.variant, result.seed)))
     results = [*TRIALS["tlp-std"], *TRIALS["tlp-mp"]]
-    written = figures.draw_figures(SCENARIO, VARIANTS, results, tmp_path)
+    written = figures.draw_figures(SCENARIO, VARIANTS, results, tmp_path, [])
     names = [f"{figure}-docs.{kind}" for figure in ("bars", "loss-position") for kind in ("svg", "png")]
     assert [path.name for path in written] == names
     assert drawn == [("tlp-std", 1), ("tlp-mp", 1)]
@@ -149,5 +149,16 @@ def test_all_figures_of_a_scenario(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_the_baseline_alone_has_a_diagram_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = []
     monkeypatch.setattr(figures, "read_recovery", lambda result: drawn.append((result.variant, result.seed)))
-    figures.draw_figures(SCENARIO, VARIANTS, TRIALS["tlp-std"], tmp_path)
+    figures.draw_figures(SCENARIO, VARIANTS, TRIALS["tlp-std"], tmp_path, [])
     assert drawn == [("tlp-std", 1)]
+
+
+def test_unusable_captures_cost_their_diagram_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def recovery(result: TrialResult) -> None:
+        raise Complaints.one(f"{result.variant}/captures/a.pcap", "damaged since it was sealed")
+
+    monkeypatch.setattr(figures, "read_recovery", recovery)
+    complaints: list[Complaint] = []
+    written = figures.draw_figures(SCENARIO, VARIANTS, [*TRIALS["tlp-std"], *TRIALS["tlp-mp"]], tmp_path, complaints)
+    assert len(written) == 4
+    assert [complaint.where for complaint in complaints] == ["tlp-std/captures/a.pcap"]

@@ -111,6 +111,7 @@ class TrialWriter:
             pcap.write(self.folder / f"captures/{name}.pcap", sorted(packets, key=lambda packet: packet[0]))
         numbers = {path: number for number, path in enumerate(self.paths, 1)}
         plan = {
+            "format": 1,
             "transport": self.transport,
             "sender": "server",
             "receiver": "client",

@@ -3,12 +3,11 @@
 
 from collections.abc import Hashable, Iterable, Sequence
 
-from pathwarp.base.jsonfile import read_mapping
 from pathwarp.base.units import NS_PER_MS
 from pathwarp.compare.agree.timers import timers
 from pathwarp.measure.analysis import analyse
 from pathwarp.measure.transits import median_transit_ns
-from pathwarp.present.metric import Metric
+from pathwarp.model.metrics import METRICS
 from pathwarp.results.reading import TrialResult
 
 # Quantity, with its unit, to what it was of (seed, and for some loss event, burst or event) to the value.
@@ -27,7 +26,7 @@ def quantities(trials: Iterable[TrialResult], metrics: Sequence[str]) -> Quantit
 def _of(trial: TrialResult, metrics: Sequence[str]) -> Iterable[tuple[str, dict[Hashable, float]]]:
     for metric in metrics:
         values = {event: value for (_, event), value in trial.values(metric).items() if value is not None}
-        yield Metric.of(metric).titled, values
+        yield METRICS[metric].titled, values
     analysis = analyse(trial.folder)
     for name, spans in timers(analysis).items():
         yield f"timer: {name}, ms", spans
@@ -38,8 +37,7 @@ def _of(trial: TrialResult, metrics: Sequence[str]) -> Iterable[tuple[str, dict[
         transit_ns = median_transit_ns(analysis.packets, number)
         if transit_ns is not None:
             yield f"machine: transit over {path}, ms", {"median": transit_ns / NS_PER_MS}
-    guest = read_mapping(trial.folder / "logs" / "guest.json")
-    plan = read_mapping(trial.folder / "logs" / "plan.json")
+    plan, guest = analysis.inputs.plan, analysis.inputs.guest
     pairs = zip(plan["events"], guest["events"], strict=True)
     late = [done["at_ns"] - guest["flow_start_ns"] - asked["at_ns"] for asked, done in pairs]
     yield "machine: events late by, ms", {number: late_ns / NS_PER_MS for number, late_ns in enumerate(late)}

@@ -6,7 +6,7 @@ from statistics import median
 
 from pathwarp.compare.agree.quantities import Quantities
 from pathwarp.compare.agree.ways import WAYS
-from pathwarp.present.metric import number
+from pathwarp.present.numbers import number
 from pathwarp.present.stats import median_of
 from pathwarp.present.table import NONE, aligned
 from pathwarp.results.reading import TrialResult

@@ -6,11 +6,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pathwarp.base.complaints import Complaint, Complaints, gather
+from pathwarp.measure.again import measured_results
 from pathwarp.model.backends.registry import BACKENDS, DEFAULT_BACKEND
 from pathwarp.model.overrides import Setting
 from pathwarp.plan.request import Request, plan_trials
 from pathwarp.plan.trial import Trial
-from pathwarp.results.reading import TrialResult, load_results
+from pathwarp.results.reading import TrialResult
 from pathwarp.run.queue import run_trials
 
 
@@ -58,12 +59,15 @@ def plan(request: Request) -> dict[str, list[Trial]]:
     return planned
 
 
-def results(root: Path, trials: Sequence[Trial]) -> list[TrialResult]:
-    """The sealed results of one way's trials; Complaints as of `load_results`."""
+def results(
+    root: Path, trials: Sequence[Trial], jobs: int, complaints: list[Complaint]
+) -> tuple[list[TrialResult], list[str]]:
+    """The sealed results of one way's trials, and lines on what was measured again, as of `measured_results`."""
     variants = list(dict.fromkeys(trial.variant.name for trial in trials))
     traffics = list(dict.fromkeys(trial.workload.name for trial in trials))
     seeds = sorted({trial.seed for trial in trials})
-    return load_results(root / "results", trials[0].folder.parts[1], variants, traffics, seeds)
+    name = trials[0].folder.parts[1]
+    return measured_results(root / "results", name, variants, traffics, complaints, jobs, seeds)
 
 
 def run(planned: dict[str, list[Trial]], request: Request, jobs: int) -> int:

@@ -7,33 +7,20 @@ What spans several keys or files (paths that exist, times in order) is checked i
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import BeforeValidator, Field, create_model
+from pydantic import AfterValidator, BeforeValidator, Field, create_model
 
 from pathwarp.base.complaints import BadValue
 from pathwarp.base.units import parse_duration_ns
 from pathwarp.model.catalogue import suggest
 from pathwarp.model.events.kind import EventKind, Phase
 from pathwarp.model.events.registry import EVENT_KINDS, FAILURES, options
+from pathwarp.model.metrics import OF_TRIALS
 from pathwarp.model.schema.common import Count, DurationNs, Line, Name, Packets, Part, RateBitS, Sysctls, between
 from pathwarp.model.schema.topology import Loss, Shape
 
 Direction = Literal["down", "up", "both"]
 # The kernel's own scheduler is called default; the others are the project's, and in every variant's kernel.
 Scheduler = Literal["minrtt", "roundrobin", "default"]
-# The numbers of metrics.json that there is one of per trial.
-Metric = Literal[
-    "affected_burst_completion_time_ms",
-    "loss_position_fraction",
-    "delay_increase_ms",
-    "max_interarrival_gap_ms",
-    "reinjection_rate",
-    "reinjected_packets",
-    "reinjected_bytes",
-    "goodput_mbps",
-    "time_to_first_reinjection_ms",
-    "spurious_reinjected_packets",
-]
-
 # Of a scenario, repetitions included.
 MOST_EVENTS = 1_000
 
@@ -42,6 +29,12 @@ CHANGE = "change"
 
 # As an event's instant: the last line of the trace that its path follows.
 TRACE_END = "trace-end"
+
+
+def check_metric(key: str) -> str:
+    if key not in OF_TRIALS:
+        raise BadValue("is unknown", ", ".join(OF_TRIALS), suggest(key, OF_TRIALS))
+    return key
 
 
 def read_at(value: object) -> object:
@@ -56,13 +49,16 @@ def read_failure(value: object) -> object:
     raise BadValue("is unknown", ", ".join(FAILURES), suggest(value, list(FAILURES)) if isinstance(value, str) else "")
 
 
+MetricKey = Annotated[str, AfterValidator(check_metric)]
+
+
 class Paper(Part):
     """The publication that the experiment comes from; `published` are its medians, by metric and variant."""
 
     source: Name
     sections: Line | None = None
     figures: tuple[Annotated[int, Field(strict=True, ge=1)], ...] = ()
-    published: Annotated[dict[Metric, dict[Name, Annotated[float, Field(ge=0)]]], Field(default_factory=dict)]
+    published: Annotated[dict[MetricKey, dict[Name, Annotated[float, Field(ge=0)]]], Field(default_factory=dict)]
 
 
 class Change(Part):
@@ -150,6 +146,6 @@ class Scenario(Part):
     preferred_path: Annotated[Name, Field(alias="preferred-path")]
     sysctls: Annotated[Sysctls, Field(default_factory=dict)]
     events: Annotated[tuple[Event, ...], Field(max_length=MOST_EVENTS)] = ()
-    metrics: Annotated[tuple[Metric, ...], Field(min_length=1)]
+    metrics: Annotated[tuple[MetricKey, ...], Field(min_length=1)]
     # Real time is for comparing with virtual time: nothing repeats in it.
     time: Literal["virtual", "real"] = "virtual"

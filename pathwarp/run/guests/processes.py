@@ -2,7 +2,6 @@
 """A process with all that descends from it, which is what a guest is on the host: what they do, and their end."""
 
 import contextlib
-import ctypes
 import os
 import select
 import signal
@@ -11,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-_PR_SET_PDEATHSIG = 1
-_LIBC = ctypes.CDLL(None)
+from pathwarp.base.lifetime import die_with
+
 _TICKS_S = os.sysconf("SC_CLK_TCK")
 # Fields of /proc/PID/stat, counted from 0 behind the name: parent, session, user and system time in ticks.
 _PARENT, _SESSION, _TIMES = 1, 3, slice(11, 13)
@@ -24,16 +23,6 @@ class Activity:
 
     cpu_s: float
     waits: int
-
-
-def die_with(parent: int) -> None:
-    """Have the kernel kill the calling process when its parent ends, however that happens (prctl(2)).
-
-    `parent` is the process that the caller believes to be its parent: when that is gone already, nobody would tell.
-    """
-    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() != parent:
-        os._exit(1)
 
 
 def dying_with_caller() -> Callable[[], None]:
