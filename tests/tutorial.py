@@ -22,7 +22,17 @@ ANY = "…"
 # Where the page's reader has the clone.
 READERS = "/home/you/pathwarp"
 # The parts of a checkout; what is built is shared with the one that the tests run in.
-COPIED = ("Makefile", "kernels", "pathwarp", "playbooks", "requirements.txt", "scenarios", "topologies", "traffic", "vms")
+COPIED = (
+    "Makefile",
+    "kernels",
+    "pathwarp",
+    "playbooks",
+    "requirements.txt",
+    "scenarios",
+    "topologies",
+    "traffic",
+    "vms",
+)
 LINKED = ("build",)
 # What may differ from machine to machine, and nothing else: the microseconds of an instant and the ports that the kernel
 # draws follow from the kernel's binary, whose source Debian updates.
@@ -61,7 +71,9 @@ class Command:
 
     def do(self, root: Path) -> str:
         """Run it in a checkout: standard output and standard error, in the order of writing."""
-        quiet = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS", "PATHWARP_"))}
+        quiet = {
+            name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS", "PATHWARP_"))
+        }
         done = subprocess.run(
             ["bash", "-c", self.words],
             cwd=root,
