@@ -4,6 +4,7 @@
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -59,7 +60,7 @@ def write_metrics(folder: Path) -> dict:
     return metrics
 
 
-def rounded(value: object) -> object:
+def rounded(value: Any) -> Any:
     """Return nested metrics with every float rounded, so that the last bits of an arithmetic unit don't show."""
     if isinstance(value, dict):
         return {key: rounded(item) for key, item in value.items()}
@@ -111,6 +112,7 @@ def burst_metrics(trial: Analysis) -> dict:
 
 def taken_by_failure(trial: Analysis) -> np.ndarray:
     """Return which packets the first failure took (bool)."""
+    assert trial.failure, "asked for where a burst met one"
     return bursts.lost_by_failure(trial.inputs, trial.packets, trial.resent, trial.failure)
 
 

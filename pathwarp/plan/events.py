@@ -49,10 +49,11 @@ def plan_events(
             complaints.append(Complaint(where, what, "an instant such as 12 ms", "Mahimahi's traces start over"))
             continue
         for at_ns, until_ns in event.repetitions(trace_end_ns):
-            begin_ns = _instant(event, at_ns, bursts)
+            begin_ns = None if at_ns is None else _instant(event, at_ns, bursts)
             complaint = _placing_complaint(where, event, begin_ns, until_ns, scenario.duration_ns, trace)
             if complaint:
                 complaints.append(complaint)
+            if complaint or begin_ns is None:
                 break
             spans.append(Span(where, event, begin_ns, until_ns))
     complaints += _meetings(spans)
@@ -129,7 +130,7 @@ def _actions(
     fail = span.event.fail
     for instant_ns, begins, action in (
         (span.at_ns, True, fail or "shape"),
-        (span.until_ns, False, ENDS.get(fail, "shape")),
+        (span.until_ns, False, ENDS[fail] if fail else "shape"),
     ):
         if instant_ns is not None:
             order = _order(instant_ns, span.event.path, action)
@@ -153,7 +154,7 @@ def _steps(
     shaped = {
         edge
         for span in spans
-        for edge, action in ((span.at_ns, span.event.fail), (span.until_ns, ENDS.get(span.event.fail)))
+        for edge, action in ((span.at_ns, span.event.fail), (span.until_ns, ENDS.get(span.event.fail or "")))
         if edge is not None and action in (None, "shape")
     }
     failures = [span for span in spans if span.event.fail]

@@ -30,7 +30,7 @@ SPARE_HATCH = "///"
 
 INK, QUIET, PALE = "#222222", "#6B6B6B", "#D9D9D9"
 
-_RC = {
+_RC: dict[Any, Any] = {
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans", "Arial", "Helvetica", "sans-serif"],
     "font.size": 9,
@@ -103,7 +103,9 @@ def save(figure: Any, out_dir: Path, name: str) -> list[Path]:
 def bar_styles(variants: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Colour and hatch of each variant's bars; the colour of a variant doesn't depend on the others shown."""
     spare = [name for name in variants if name not in VARIANT_COLOURS]
-    styles = {name: {"facecolor": VARIANT_COLOURS[name]} for name in variants if name in VARIANT_COLOURS}
+    styles: dict[str, dict[str, Any]] = {
+        name: {"facecolor": VARIANT_COLOURS[name]} for name in variants if name in VARIANT_COLOURS
+    }
     for i, name in enumerate(spare):
         styles[name] = {
             "facecolor": SPARE_COLOURS[i % len(SPARE_COLOURS)],

@@ -2,7 +2,7 @@
 """The backends there are, by name."""
 
 from pathlib import Path
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from pathwarp.plan.trial import Trial
 from pathwarp.run.guests.settings import GuestSettings
@@ -13,8 +13,11 @@ from pathwarp.run.guests.vm import Vm
 class Backend(Protocol):
     """Guests of one project folder. `alone`: one at a time, on all CPUs; otherwise side by side, a CPU each."""
 
-    alone: bool
-    settings: GuestSettings
+    alone: ClassVar[bool]
+
+    @property
+    def settings(self) -> GuestSettings:
+        """How guests are started, and when they are given up."""
 
     def __init__(self, root: Path) -> None: ...
 

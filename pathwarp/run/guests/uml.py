@@ -4,6 +4,7 @@
 import re
 import subprocess
 from pathlib import Path
+from typing import ClassVar
 
 from pathwarp.plan.identity import GUEST
 from pathwarp.plan.trial import Trial
@@ -24,7 +25,7 @@ class Uml:
     """Guests of one project folder."""
 
     # Each has a CPU of its own, and there are as many side by side.
-    alone = False
+    alone: ClassVar[bool] = False
 
     def __init__(self, root: Path) -> None:
         """Complaints for all that is wrong with the settings."""

@@ -2,6 +2,7 @@
 """Virtual machines in real time: the same guest code on the same lab root, with a variant's kernel on KVM or QEMU."""
 
 from pathlib import Path
+from typing import ClassVar
 
 from pathwarp.plan.trial import Trial
 from pathwarp.run.guests.guest import GuestFailed, last_lines, panic
@@ -16,7 +17,7 @@ class Vm:
     """
 
     # Nothing else of this engine runs meanwhile, and it may use all CPUs.
-    alone = True
+    alone: ClassVar[bool] = True
 
     def __init__(self, root: Path) -> None:
         """Complaints for all that is wrong with the settings."""
