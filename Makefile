@@ -61,6 +61,7 @@ $(VERBS:%=engine-%): engine-%:
 
 test:
 	$(always)@playbooks/bootstrap.sh requirements.txt requirements-test.txt
+	$(always)@build/venv/bin/python -m pathwarp build tests
 	$(always)@build/venv/bin/python -m pathwarp build lab
 	$(always)@build/venv/bin/python -m pathwarp build kernels
 	$(always)@build/venv/bin/python -m pathwarp build vm --variant tlp-std,tlp-mp

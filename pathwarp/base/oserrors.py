@@ -17,7 +17,7 @@ _ADVICE = {
 
 def advice(error: OSError) -> str:
     """What to do about an error, in words; empty when there is nothing to say."""
-    return _ADVICE.get(error.errno, "")
+    return _ADVICE.get(error.errno or 0, "")
 
 
 def describe(error: OSError) -> str:

@@ -7,10 +7,11 @@ decimal number and nothing else (no dates, no octal or sexagesimal numbers, no `
 
 import re
 import stat
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import ClassVar
+from typing import Any
 
 import yaml
 
@@ -24,7 +25,7 @@ Place = tuple[str | int, ...]
 AS_SET = -1  # in place of a line
 
 CORE = "tag:yaml.org,2002:"
-SCALARS = {
+SCALARS: dict[str, Callable[[str], object]] = {
     "str": str,
     "int": int,
     "float": float,
@@ -36,7 +37,7 @@ SCALARS = {
 class Loader(yaml.SafeLoader):
     """PyYAML's safe loader, used up to the nodes and with the plain words above."""
 
-    yaml_implicit_resolvers: ClassVar[dict] = {}
+    yaml_implicit_resolvers = {}  # noqa: RUF012, an attribute of PyYAML's that is no ClassVar
 
 
 for _tag, _pattern, _first in (
@@ -53,7 +54,7 @@ class YamlFile:
     """`data` as read, `lines` of its places (from 1), and `name`, the path to show to the user."""
 
     name: str
-    data: dict = field(default_factory=dict)
+    data: dict[str, Any] = field(default_factory=dict)
     lines: dict[Place, int] = field(default_factory=dict)
 
     def where(self, place: Place) -> str:
@@ -70,7 +71,8 @@ class YamlFile:
     def fill(self, node: yaml.Node) -> None:
         """Take the data and lines from `node`; Complaints for all that the subset does not allow."""
         complaints: list[Complaint] = []
-        self.data = self._build(node, (), set(), complaints)
+        data = self._build(node, (), set(), complaints)
+        self.data = data if isinstance(data, dict) else {}
         if complaints:
             raise Complaints(complaints)
 
@@ -144,7 +146,7 @@ def parse(text: str, name: str) -> YamlFile:
 
 
 @lru_cache(maxsize=256)
-def _compose(text: str) -> yaml.Node:
+def _compose(text: str) -> yaml.Node | None:
     """The nodes of a text, which nobody changes: a command reads the same file for each variant that extends it."""
     return yaml.compose(text, Loader)
 

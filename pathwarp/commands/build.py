@@ -46,6 +46,15 @@ def vm(catalogue: Catalogue, variant: str | None) -> None:
 
 @command.command()
 @click.pass_obj
+def tests(catalogue: Catalogue) -> None:
+    """Have what the project's own tests need of the host."""
+    from pathwarp.prepare.prepare import prepare_tests
+
+    prepare_tests(catalogue.root)
+
+
+@command.command()
+@click.pass_obj
 def lab(catalogue: Catalogue) -> None:
     """Build the guests' root file system where it is not up to date."""
     from pathwarp.prepare.prepare import prepare_lab

@@ -10,7 +10,7 @@ from pathwarp.base.complaints import Complaint, Complaints, gather
 from pathwarp.base.units import parse_duration_s
 from pathwarp.model.catalogue import NAME_RULE, WORKLOAD, Catalogue, is_name
 from pathwarp.model.load import load_workload, trace_path
-from pathwarp.model.schema.workload import MOST_TRACES, BurstWorkload, Workload
+from pathwarp.model.schema.workload import MOST_TRACES, BurstWorkload, ConstantWorkload, Workload
 from pathwarp.model.traces import Trace, read_csv, write_csv
 
 SHORTEST_GAP_S = 0.001
@@ -32,7 +32,7 @@ def generate(catalogue: Catalogue, name: str, out: Path | None) -> None:
     from pathwarp.generate.traffic.generate import generate as draw
 
     workloads = _load(catalogue, catalogue.names(WORKLOAD) if name == "all" else [name])
-    chosen = [workload for workload in workloads if workload.generated]
+    chosen = [workload for workload in workloads if isinstance(workload, BurstWorkload) and workload.generated]
     if name != "all" and not chosen:
         raise Complaints.one(
             f"traffic/{name}.yaml", "has recorded traces or none, nothing to generate", "traces.seed, gap and size"
@@ -88,7 +88,7 @@ def show(catalogue: Catalogue, name: str) -> None:
     (workload,) = _load(catalogue, [name])
     click.echo(f"{workload.name}: {workload.title}")
     click.echo(f"source: {workload.source}")
-    if not workload.traces:
+    if isinstance(workload, ConstantWorkload):
         rate = workload.packets_s
         bits = float(rate * workload.packet_bytes * 8 / 1_000_000)
         click.echo(f"{float(rate):g} packets of {workload.packet_bytes} B a second, {bits:g} Mbit/s of payload")

@@ -2,9 +2,10 @@
 """Where two run folders of one trial begin to differ, byte by byte, in words: for captures the packet."""
 
 import ipaddress
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from pathwarp.wire import pcap, tcp
 SIDES = ("sealed", "now")
 _LONGEST = 160  # characters of a line shown
 _BYTES = 8  # of a packet, shown from the first that differs
+Side = TypeVar("Side")
 _FLAGS = {tcp.SYN: "SYN", tcp.FIN: "FIN", tcp.RST: "RST", tcp.PSH: "PSH", tcp.ACK: "ACK"}
 
 
@@ -44,14 +46,14 @@ def first_difference(sealed: Path, now: Path, names: Sequence[str]) -> Differenc
     All of the files differ between the two folders.
     """
     found = [_of_file(sealed / name, now / name, name) for name in names]
-    packets = [difference for difference in found if difference.at_ns is not None]
-    return min(packets, key=lambda difference: difference.at_ns, default=found[0])
+    packets = [(difference.at_ns, number) for number, difference in enumerate(found) if difference.at_ns is not None]
+    return found[min(packets)[1] if packets else 0]
 
 
 def _of_file(sealed: Path, now: Path, name: str) -> Difference:
-    missing = [not path.is_file() for path in (sealed, now)]
-    if any(missing):
-        return Difference(name, None, tuple("not there" if gone else "there" for gone in missing))
+    there = sealed.is_file(), now.is_file()
+    if not all(there):
+        return Difference(name, None, _both(there, lambda found: "there" if found else "not there"))
     if name.endswith(".pcap"):
         try:
             return _of_captures(pcap.read(sealed), pcap.read(now), name)
@@ -60,10 +62,10 @@ def _of_file(sealed: Path, now: Path, name: str) -> Difference:
     one, two = sealed.read_bytes(), now.read_bytes()
     at = _first(np.frombuffer(one, np.uint8), np.frombuffer(two, np.uint8))
     if b"\0" in one or b"\0" in two:
-        return Difference(f"{name}, byte {at}", None, tuple(_hex(data, at) for data in (one, two)))
+        return Difference(f"{name}, byte {at}", None, _both((one, two), lambda data: _hex(data, at)))
     begin = one.rfind(b"\n", 0, at) + 1  # The line begins at the same byte on both sides.
     number = one.count(b"\n", 0, begin) + 1
-    return Difference(f"{name}, line {number}", None, tuple(_line(data, begin) for data in (one, two)))
+    return Difference(f"{name}, line {number}", None, _both((one, two), lambda data: _line(data, begin)))
 
 
 def _of_captures(sealed: pcap.Capture, now: pcap.Capture, name: str) -> Difference:
@@ -72,9 +74,9 @@ def _of_captures(sealed: pcap.Capture, now: pcap.Capture, name: str) -> Differen
     longer = max(sealed, now, key=len)
     row = int(np.searchsorted(longer.at - pcap.RECORD_HEADER, at, side="right")) - 1
     if row < 0:
-        return Difference(f"{name}, file header", None, tuple(_hex(side.data, at) for side in (sealed, now)))
+        return Difference(f"{name}, file header", None, _both((sealed, now), lambda side: _hex(side.data, at)))
     times = [int(side.time_ns[row]) for side in (sealed, now) if row < len(side)]
-    words = tuple(_packet(side, row) for side in (sealed, now))
+    words = _both((sealed, now), lambda side: _packet(side, row))
     remark = ""
     if len(times) == 2:
         later_ns = times[1] - times[0]
@@ -85,6 +87,10 @@ def _of_captures(sealed: pcap.Capture, now: pcap.Capture, name: str) -> Differen
             both = (_hex(side.data, at) for side in (sealed, now))
             remark = f"they differ from byte {into} of the packet on: {' and '.join(both)}"
     return Difference(f"{name}, packet {row + 1}", min(times), words, remark)
+
+
+def _both(sides: tuple[Side, Side], tell: Callable[[Side], str]) -> tuple[str, str]:
+    return tell(sides[0]), tell(sides[1])
 
 
 def _first(one: np.ndarray, two: np.ndarray) -> int:

@@ -41,8 +41,10 @@ class Captures:
             process.send_signal(signal.SIGINT)
         for name, process in self._processes.items():
             _, text = process.communicate()
-            found = [re.search(rf"(\d+) packets? {what}", text) for what in ("captured", "dropped by kernel")]
-            if None in found:
+            captured, dropped = (
+                re.search(rf"(\d+) packets? {what}", text) for what in ("captured", "dropped by kernel")
+            )
+            if captured is None or dropped is None:
                 raise RuntimeError(f"tcpdump of {name} ended early, status {process.returncode}: {text.strip()}")
-            counts[name] = {"captured": int(found[0][1]), "dropped": int(found[1][1])}
+            counts[name] = {"captured": int(captured[1]), "dropped": int(dropped[1])}
         return counts

@@ -11,6 +11,7 @@ import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 import descriptors
 from namespaces import inside
@@ -45,7 +46,7 @@ class Flow:
         self.network = network
         self.plan = network.plan
         self.folder = folder
-        self._logs = []
+        self._logs: list[IO[str]] = []
         self._listeners: list[socket.socket] = []
         self.receiver = self._start(
             self.plan["receiver"], ["ITGRecv", "-l", str(folder / "ditg-receiver.bin"), "-q", _RECEIVER_LOG]
@@ -139,6 +140,6 @@ class Flow:
             if process.poll() is None:
                 process.send_signal(signal.SIGINT)
             if process.wait() < 0 and process.returncode != -signal.SIGINT:
-                raise RuntimeError(f"{process.args} was killed by signal {-process.returncode}")
+                raise RuntimeError(f"{process.args!r} was killed by signal {-process.returncode}")
         for log in self._logs:
             log.close()

@@ -2,6 +2,7 @@
 """A run folder's metrics.json: every number's definition is in docs/reference/metrics.md."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -45,7 +46,7 @@ def _measure(trial: Analysis, folder: Path) -> dict:
     )
 
 
-def rounded(value: object) -> object:
+def rounded(value: Any) -> Any:
     """Return nested metrics with every float rounded, so that the last bits of an arithmetic unit don't show."""
     if isinstance(value, dict):
         return {key: rounded(item) for key, item in value.items()}
@@ -97,6 +98,7 @@ def burst_metrics(trial: Analysis) -> dict:
 
 def taken_by_failure(trial: Analysis) -> np.ndarray:
     """Return which packets the first failure took (bool)."""
+    assert trial.failure, "asked for where a burst met one"
     return bursts.lost_by_failure(trial.inputs, trial.packets, trial.resent, trial.failure)
 
 

@@ -82,7 +82,7 @@ class Catalogue:
             return Complaint(
                 where, f"{str(name)[:60]!r} cannot be the name of a {kind.noun}", valid, f"a name is {NAME_RULE}"
             )
-        home = kind.pattern.replace("*", name)
+        home = kind.pattern.replace("*", str(name))
         return Complaint(
             where, f"unknown {kind.noun} '{name}'", valid, suggest(name, names) or f"a new one goes to {home}"
         )
@@ -91,7 +91,7 @@ class Catalogue:
         """Name to title line; files without one, or named wrong, go to `complaints`."""
         from pathwarp.base.yamlfile import read
 
-        titles = {}
+        titles: dict[str, str] = {}
         named = self.files(kind)
         for path in sorted(set(self.root.glob(kind.pattern)) - set(named.values())):
             where = path.relative_to(self.root).as_posix()
@@ -99,7 +99,8 @@ class Catalogue:
         for name, path in named.items():
             with gather(complaints):
                 file = read(path, self.root)
-                titles[name] = file.data.get("title")
-                if not isinstance(titles[name], str):
+                title = file.data.get("title")
+                if not isinstance(title, str):
                     raise Complaints.one(file.where(("title",)), "is missing or not text", hint="one line for `list`")
+                titles[name] = title
         return titles

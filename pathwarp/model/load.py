@@ -87,7 +87,7 @@ def load_experiment(
             complaints += _trace_complaints(catalogue, loaded_workloads[name])
     if file and model:
         complaints += _sysctl_complaints(file, model, loaded_variants)
-    if complaints:
+    if complaints or model is None or topology is None:
         raise Complaints(complaints)
     return Experiment(model, topology, pinned, loaded_variants, loaded_workloads)
 
@@ -96,7 +96,7 @@ def load_workload(catalogue: Catalogue, name: str) -> Workload:
     """The workload of this name; Complaints when there is none, or for all that is wrong with its file."""
     file = _read(catalogue, WORKLOAD, name, WORKLOAD.option)
     kind = file.data.get("kind")
-    if kind not in KINDS if isinstance(kind, str) else True:
+    if not isinstance(kind, str) or kind not in KINDS:
         what = "is missing" if "kind" not in file.data else f"{str(kind)[:60]!r} is unknown"
         raise Complaints.one(file.where(("kind",)), what, ", ".join(KINDS), suggest(kind, tuple(KINDS)))
     return _model(file, KINDS[kind], name)
@@ -131,9 +131,10 @@ def load_variant(catalogue: Catalogue, name: str) -> ResolvedVariant:
             chain[name] = None
             chain[name] = _model(file, Variant, name)
         # Also when this one is faulty: what it extends may be, too.
-        name = file.data.get("extends") if file else None
-        if not isinstance(name, str):
+        extends = file.data.get("extends") if file else None
+        if not isinstance(extends, str):
             break
+        name = extends
         where = file.where(("extends",)) if file else where
         if name in chain:
             circle = " extends ".join([*list(chain)[list(chain).index(name) :], name])
@@ -143,7 +144,7 @@ def load_variant(catalogue: Catalogue, name: str) -> ResolvedVariant:
             break
     if complaints:
         raise Complaints(complaints)
-    return resolve([chain[name] for name in reversed(chain)])
+    return resolve([variant for variant in reversed(chain.values()) if variant])
 
 
 def trace_path(catalogue: Catalogue, workload: str, number: int) -> Path:

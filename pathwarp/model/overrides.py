@@ -8,6 +8,7 @@ import hashlib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from pathwarp.base.complaints import Complaint, Complaints, gather
 from pathwarp.base.yamlfile import YamlFile, value
@@ -104,7 +105,7 @@ def _put(setting: Setting, file: YamlFile) -> None:
     if steps[0] == "sysctls" and len(steps) > 1:
         steps = ["sysctls", ".".join(steps[1:])]
         file.data.setdefault("sysctls", {})
-    data: object = file.data
+    data: Any = file.data
     place: list[str | int] = []
     for step in steps[:-1]:
         key = _key(data, step, where)

@@ -6,11 +6,12 @@ wrong type or unit is left to the models.
 """
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from pathwarp.base.complaints import Complaint
 from pathwarp.base.units import parse_duration_ns
 from pathwarp.base.yamlfile import Place, YamlFile
-from pathwarp.model.catalogue import TOPOLOGY, VARIANT, WORKLOAD, Catalogue, is_name, suggest
+from pathwarp.model.catalogue import TOPOLOGY, VARIANT, WORKLOAD, Catalogue, Kind, is_name, suggest
 from pathwarp.model.events.registry import kinds_with, options
 
 
@@ -42,7 +43,7 @@ def scenario_complaints(file: YamlFile, topology: YamlFile | None, catalogue: Ca
 
 def _name_complaints(file: YamlFile, catalogue: Catalogue) -> Iterator[Complaint]:
     """Names in a scenario that are those of no file."""
-    places = [(TOPOLOGY, ("topology",)), (VARIANT, ("baseline",))]
+    places: list[tuple[Kind, Place]] = [(TOPOLOGY, ("topology",)), (VARIANT, ("baseline",))]
     for kind, key in ((VARIANT, "variants"), (WORKLOAD, "traffic")):
         places += [(kind, (key, index)) for index in range(len(_list(file.data.get(key))))]
     for kind, place in places:
@@ -52,7 +53,7 @@ def _name_complaints(file: YamlFile, catalogue: Catalogue) -> Iterator[Complaint
             yield complaint
 
 
-def _event_complaints(file: YamlFile, place: Place, event: dict) -> Iterator[Complaint]:
+def _event_complaints(file: YamlFile, place: Place, event: dict[str, Any]) -> Iterator[Complaint]:
     where = file.where(place)
     if event and ("fail" in event) == ("change" in event):
         both = "both fail and change" if "fail" in event else "neither fail nor change"
@@ -82,7 +83,7 @@ def _event_complaints(file: YamlFile, place: Place, event: dict) -> Iterator[Com
         )
 
 
-def _times(scenario: dict, event: dict) -> tuple[object, object, object]:
+def _times(scenario: dict[str, Any], event: dict[str, Any]) -> tuple[object, object, object]:
     return event.get("at"), event.get("until"), scenario.get("duration")
 
 
@@ -99,9 +100,9 @@ def _at(data: object, place: Place) -> object:
     return data
 
 
-def _list(value: object) -> list:
+def _list(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _mapping(value: object) -> dict:
+def _mapping(value: object) -> dict[Any, Any]:
     return value if isinstance(value, dict) else {}

@@ -59,10 +59,11 @@ def plan_events(
             complaints.append(Complaint(where, what, "an instant such as 12 ms", "Mahimahi's traces start over"))
             continue
         for at_ns, until_ns in event.repetitions(trace_end_ns):
-            begin_ns = _instant(event, at_ns, bursts)
+            begin_ns = None if at_ns is None else _instant(event, at_ns, bursts)
             complaint = _placing_complaint(where, event, begin_ns, until_ns, scenario.duration_ns, trace)
             if complaint:
                 complaints.append(complaint)
+            if complaint or begin_ns is None:
                 break
             spans.append(Span(where, event, begin_ns, until_ns))
     complaints += _meetings(spans)

@@ -107,7 +107,7 @@ def _replay(
     interrupt.check()
     scenario, topology = experiment.scenario, experiment.topology
     shapes = plan_shapes(topology, links.courses)
-    if number is None:
+    if number is None or workload.traces is None:
         name = f"traffic/{workload.name}.yaml"
         events = plan_events(scenario, topology, (), name, links.courses)
         return Replay(None, None, (), shapes, tuple(events), links.sha256)

@@ -57,8 +57,9 @@ def shapes_at(instant_ns: int, spans: list[Span], path: Path, course: Mapping[st
                 hold_ns = None if span.event.change.rate_bit_s else hold_ns
         extra: dict[str, object] = {"adapts": True} if course[direction] is not _STILL else {}
         if hold_ns:
-            extra["cost_as_bytes"] = path.mtu_bytes + ETHERNET_BYTES
-            rate_bit_s = extra["cost_as_bytes"] * 8 * 1_000_000_000 // hold_ns
+            cost_as_bytes = path.mtu_bytes + ETHERNET_BYTES
+            extra["cost_as_bytes"] = cost_as_bytes
+            rate_bit_s = cost_as_bytes * 8 * 1_000_000_000 // hold_ns
             shape = shape.model_copy(update={"rate_bit_s": rate_bit_s})
         shapes[direction] = {**shape.netem(path.mtu_bytes), **extra}
     return shapes

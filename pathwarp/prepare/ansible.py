@@ -72,6 +72,7 @@ def run(command: Sequence[str], folder: Path, environment: Mapping[str, str], lo
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
+        assert process.stdout
         try:
             for chunk in _chunks(process.stdout.fileno(), watcher):
                 stream.write(chunk)

@@ -24,6 +24,8 @@ from pathwarp.prepare import box, lab
 from pathwarp.prepare.kernel import group_by_kernel
 
 ENGINE = Path(__file__).resolve().parents[2]
+# What the tests judge the project's own files with, beside requirements-test.txt.
+TEST_PROGRAMS = ("corelist", "shellcheck")
 
 
 def ensure(root: Path, variants: Sequence[ResolvedVariant], backend: str = DEFAULT_BACKEND) -> None:
@@ -42,6 +44,13 @@ def prepare_kernels(root: Path, variants: Sequence[ResolvedVariant], backend: st
 def prepare_lab(root: Path) -> None:
     """Prepare the lab root alone; Complaints as of `ensure`."""
     _prepare(root, (), DEFAULT_BACKEND, with_lab=True)
+
+
+def prepare_tests(root: Path) -> None:
+    """Prepare the host for the project's own tests; Complaints as of `ensure`."""
+    if not _has(TEST_PROGRAMS):
+        with _lock(root):
+            _run_playbook(root, ["host"], {"project": str(root), "with_tests": True})
 
 
 def _prepare(root: Path, variants: Sequence[ResolvedVariant], backend: str, with_lab: bool) -> None:
@@ -73,7 +82,7 @@ def _stale(root: Path, variants: Sequence[ResolvedVariant], backend: str, with_l
             stale["lab"] = None
         if with_lab:
             facts = BACKENDS[backend]
-            if not all(shutil.which(program, path=_path()) for program in facts.programs):
+            if not _has(facts.programs):
                 stale["host"] = None
             if facts.has_box and ("lab" in stale or not box.is_current(root)):
                 stale["box"] = None
@@ -93,6 +102,10 @@ def describe_time(seconds: float) -> str:
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _has(programs: Sequence[str]) -> bool:
+    return all(shutil.which(program, path=_path()) for program in programs)
 
 
 def _path() -> str:

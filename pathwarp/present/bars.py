@@ -106,7 +106,7 @@ def _legend(axes: Any, trials: Mapping[str, Sequence[TrialResult]], metric: str)
     from matplotlib.lines import Line2D
 
     handles, labels = axes.get_legend_handles_labels()
-    extra = {"mean": _MEAN}
+    extra: dict[str, dict[str, Any]] = {"mean": _MEAN}
     empty = [trial for trials_of in trials.values() for trial in trials_of if trial.value(metric) is None]
     if empty:
         extra["never completed" if all(trial.incomplete for trial in empty) else "no value"] = _CROSS

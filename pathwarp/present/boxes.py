@@ -114,7 +114,10 @@ def _box(axes: Any, place: int, box: Box, look: Mapping[str, Any], metric: Metri
 def _legend(with_published: bool) -> tuple[list[Any], list[str]]:
     from matplotlib.lines import Line2D
 
-    looks = {"median (the number)": {"color": style.INK, "linewidth": 1.6}, "outlier": {**_OUTLIER, "color": style.INK}}
+    looks: dict[str, dict[str, Any]] = {
+        "median (the number)": {"color": style.INK, "linewidth": 1.6},
+        "outlier": {**_OUTLIER, "color": style.INK},
+    }
     if with_published:
         looks["published median"] = _PUBLISHED
     return [Line2D([], [], **look) for look in looks.values()], list(looks)

@@ -83,17 +83,20 @@ def _lines(axes: Any, recovery: Recovery, window: tuple[float, float], path: str
         axes.vlines(x, *window, color=style.INK, linewidth=1.1)
         axes.annotate(name, (x, 1), (0, 4), ha="center", fontsize=8, color=style.QUIET, **above)
     axes.annotate(path_words(path), ((server + client) / 2, 1), (0, 17), ha="center", fontsize=9, **above)
-    if not _fails(recovery, path, window):
+    failed = _failed_ms(recovery, path, window)
+    if failed is None:
         return
-    failed = recovery.ms(recovery.failed_ns)
     axes.fill_between([server, client], max(failed, window[0]), window[1], color=DEAD, linewidth=0, zorder=0.5)
     if failed >= window[0]:
         axes.hlines(failed, server - 0.12, client + 0.12, color=FAILED, linewidth=1.6, zorder=5)
 
 
-def _fails(recovery: Recovery, path: str, window: tuple[float, float]) -> bool:
-    """Whether the path has failed by the end of what is shown."""
-    return path == recovery.failed_path and recovery.ms(recovery.failed_ns) <= window[1]
+def _failed_ms(recovery: Recovery, path: str, window: tuple[float, float]) -> float | None:
+    """When the path failed; None when it has not by the end of what is shown."""
+    if path != recovery.failed_path or recovery.failed_ns is None:
+        return None
+    failed = recovery.ms(recovery.failed_ns)
+    return failed if failed <= window[1] else None
 
 
 _BACKING = {"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "boxstyle": "square,pad=0.1"}
@@ -120,7 +123,7 @@ def _packets(axes: Any, recovery: Recovery, events: Sequence[PacketEvent], kind:
         thin = LineCollection(segments, colors=colour, linewidths=0.4 * width, alpha=0.6, zorder=zorder)
         axes.add_collection(thin, autolim=False)
     for (tail, head), event in zip(segments, events, strict=True) if not many else ():
-        look = {"color": colour, "linewidth": width, "shrinkA": 0, "shrinkB": 0, "zorder": zorder}
+        look: dict[str, Any] = {"color": colour, "linewidth": width, "shrinkA": 0, "shrinkB": 0, "zorder": zorder}
         shape = "-" if event.arrived_ns is None else "-|>"
         axes.add_patch(FancyArrowPatch(tail, head, arrowstyle=shape, mutation_scale=5 + 3 * width, **look))
     if crosses:
@@ -136,8 +139,8 @@ def _labels(axes: Any, recovery: Recovery, window: tuple[float, float], path: st
     if recovery.mark_ns is not None and path == recovery.paths[0]:
         at = recovery.ms(recovery.mark_ns)
         named.append(_Label(f"first difference\n{at:.1f} ms", MARK, at, at))
-    if _fails(recovery, path, window):
-        failed = recovery.ms(recovery.failed_ns)
+    failed = _failed_ms(recovery, path, window)
+    if failed is not None:
         at = max(failed, window[0])
         when = f"{failed:.1f} ms" if failed >= 0 else f"{-failed:.1f} ms before"
         named.append(_Label(f"{path_words(path)} fails\n{when}", FAILED, at, at))
@@ -169,8 +172,8 @@ class _Label:
 
     @classmethod
     def of(cls, g: Group, recovery: Recovery, few: bool) -> "_Label":
-        ends = (recovery.ms(event.sent_ns) for event in (g.events[0], g.events[-1]))
-        return cls(words(g, recovery, few), g.kind.colour, *ends)
+        begin, end = (recovery.ms(event.sent_ns) for event in (g.events[0], g.events[-1]))
+        return cls(words(g, recovery, few), g.kind.colour, begin, end)
 
 
 def _completion(axes: Any, recovery: Recovery, window: tuple[float, float], reference: Recovery | None) -> None:
@@ -193,7 +196,7 @@ def _completion(axes: Any, recovery: Recovery, window: tuple[float, float], refe
     own, others = (above, below) if other is None or done <= other else (below, above)
     beside = {"textcoords": "offset points", **_TEXT}
     axes.annotate(f"burst complete\n{done:.1f} ms", (right, done), **own, **beside)
-    if other is None:
+    if reference is None or other is None:
         return
     axes.hlines(other, left, right + 0.95, linestyles=(0, (1, 2)), **look)
     change = abs(other - done)

@@ -13,7 +13,7 @@ from pathwarp.base.complaints import Complaints, Exit
 
 INK, QUIET, PALE = "#222222", "#6B6B6B", "#D9D9D9"
 
-_RC = {
+_RC: dict[Any, Any] = {
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans", "Arial", "Helvetica", "sans-serif"],
     "font.size": 9,

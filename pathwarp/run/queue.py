@@ -155,11 +155,13 @@ class _Worker:
     def outcome(self) -> Outcome:
         """Wait for the end of the job; a worker that was killed failed it."""
         job, self.job = self.job, None
+        assert job, "only a busy worker has an outcome"
         try:
-            return self.connection.recv()
+            outcome: Outcome = self.connection.recv()
         except (EOFError, OSError):
             self.process.join()
-            return Outcome(job, 0.0, reason=f"its worker process {describe_status(self.process.exitcode)}")
+            return Outcome(job, 0.0, reason=f"its worker process {describe_status(self.process.exitcode or 0)}")
+        return outcome
 
     def end(self) -> None:
         """Have it clear away what it is at, and wait until it and its guest are gone."""
@@ -183,7 +185,7 @@ def run_jobs(jobs: Sequence[Job], number: int, report: Callable[[Outcome], None]
     failed = 0
     queue = deque(jobs)
     workers: list[_Worker] = []
-    chosen: list[int | None] = [None]
+    chosen: Sequence[int | None] = [None]
     claims: list[cpus.Cpu] = []
     if BACKENDS[jobs[0].trial.backend].alone:
         variants = list(dict.fromkeys(job.trial.variant.name for job in jobs))

@@ -153,13 +153,14 @@ def add_signals(data: np.ndarray, columns: MptcpColumns, others: np.ndarray) -> 
     table = []
     for segment, at, length in others[:, np.argsort(others[0], kind="stable")].T.tolist():
         subtype, flags = int(data[at + 2]) >> 4, int(data[at + 2]) & 0x0F
-        ids = {
-            Subtype.MP_JOIN: data[at + 3 : at + 4] if length < 24 else (),  # the third ACK has the HMAC alone
+        named = {
+            Subtype.MP_JOIN: data[at + 3 : at + 4] if length < 24 else data[:0],  # the third ACK has the HMAC alone
             Subtype.ADD_ADDR: data[at + 3 : at + 4],
             Subtype.REMOVE_ADDR: data[at + 3 : at + length],
             Subtype.MP_PRIO: data[at + 3 : at + length],
-        }.get(subtype, ())
-        ids = [int(i) for i in ids] or [-1]
+        }
+        ids = named[Subtype(subtype)].tolist() if subtype in named else []
+        ids = ids or [-1]
         table += [(segment, subtype, flags, i, at, length) for i in ids]
         if ids[0] >= 0:
             columns.address_id[segment] = ids[0]

@@ -62,6 +62,19 @@ def test_a_span_in_words(seconds, words):
     assert prepare.describe_time(seconds) == words
 
 
+def test_the_tests_tools_are_looked_for_and_then_asked_for(tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr(prepare, "_run_playbook", lambda _, tags, variables: asked.append((tags, variables)))
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for name in prepare.TEST_PROGRAMS:
+        monkeypatch.setattr(prepare, "_path", lambda: str(tools))
+        prepare.prepare_tests(tmp_path)
+        (tools / name).touch(0o755)
+    prepare.prepare_tests(tmp_path)
+    assert asked == [(["host"], {"project": str(tmp_path), "with_tests": True})] * len(prepare.TEST_PROGRAMS)
+
+
 def test_what_a_killed_preparation_left_is_cleared_away(project):
     root, _ = project
     (root / "build" / "work" / "base-uml.killed").mkdir(parents=True)

@@ -18,8 +18,10 @@ from pathwarp.wire import pcap
 _MAGIC_NS = bytes.fromhex("4d3cb2a1")
 # What the subflow itself sent before, in the words of tshark's analysis of TCP.
 _AGAIN = ("retransmission", "fast_retransmission", "spurious_retransmission")
-_FIELDS = ("frame.time_epoch", "tcp.len", "tcp.stream", "mptcp.reinjection_of", "frame.number")
-_FIELDS += tuple(f"tcp.analysis.{name}" for name in _AGAIN)
+_FIELDS = (
+    *("frame.time_epoch", "tcp.len", "tcp.stream", "mptcp.reinjection_of", "frame.number"),
+    *(f"tcp.analysis.{name}" for name in _AGAIN),
+)
 _PREFERENCES = ("mptcp.analyze_mappings:TRUE", "mptcp.intersubflows_retransmission:TRUE")
 
 

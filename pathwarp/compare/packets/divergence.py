@@ -92,24 +92,25 @@ def _streams(sides: Sequence[Sightings], tolerance_ns: int) -> list[_Stream]:
 
 def _stream(sides: Sequence[Sightings], key: tuple[int, int, int], tolerance_ns: int) -> _Stream:
     host, path, sent = key
-    rows = tuple(np.flatnonzero((side.host == host) & (side.path == path) & (side.sent == sent)) for side in sides)
-    shared = min(map(len, rows))
-    ours, theirs = (row[:shared] for row in rows)
+    one, two = (np.flatnonzero((side.host == host) & (side.path == path) & (side.sent == sent)) for side in sides)
+    shared = min(len(one), len(two))
+    ours, theirs = one[:shared], two[:shared]
     unequal = np.abs(sides[0].time_ns[ours] - sides[1].time_ns[theirs]) > tolerance_ns
     for name in WORDS:
         unequal |= getattr(sides[0], name)[ours] != getattr(sides[1], name)[theirs]
-    return _Stream(rows, int(np.argmax(unequal)) if unequal.any() else shared)
+    return _Stream((one, two), int(np.argmax(unequal)) if unequal.any() else shared)
 
 
 def _describe(
     sides: Sequence[Sightings], streams: Sequence[_Stream], at_ns: int, stream: _Stream, tolerance_ns: int
 ) -> Divergence:
     rows, alone = _fate(sides, stream, tolerance_ns)
-    columns = ()
+    columns: tuple[str, ...] = ()
     if alone is None:
-        packets = [side.row(row) for side, row in zip(sides, rows, strict=True)]
+        packets = [side.row(row) for side, row in zip(sides, rows, strict=True) if row is not None]
         columns = tuple(name for name in WORDS if packets[0][name] != packets[1][name])
-    before, after = [], []
+    before: list[np.ndarray] = []
+    after: list[np.ndarray] = []
     for number, side in enumerate(sides):
         shared = np.zeros(len(side), bool)
         for other in streams:
@@ -125,16 +126,18 @@ def _describe(
             shift_ns = max(shift_ns, int(shifts.max()))
             first = int(ours[np.argmax(shifts > 0)])
             shifted_ns = first if shifted_ns is None else min(first, shifted_ns)
-    return Divergence(at_ns, rows, alone, columns, tuple(before), tuple(after), shift_ns, shifted_ns)
+    pairs = (before[0], before[1]), (after[0], after[1])
+    return Divergence(at_ns, rows, alone, columns, *pairs, shift_ns, shifted_ns)
 
 
 def _fate(
     sides: Sequence[Sightings], stream: _Stream, tolerance_ns: int
 ) -> tuple[tuple[int | None, int | None], int | None]:
     """The two trials' rows of a stream's first difference, and which trial has its packet alone, if one does."""
-    rows = stream.next_rows()
-    if None in rows:
-        return rows, 1 - rows.index(None)
+    one, two = stream.next_rows()
+    if one is None or two is None:
+        return (one, two), 1 if one is None else 0
+    rows = one, two
     times = [int(side.time_ns[row]) for side, row in zip(sides, rows, strict=True)]
     for alone in (0, 1):
         # At one instant the other one's packet may come next, behind one that this one has alone.

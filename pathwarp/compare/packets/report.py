@@ -52,12 +52,14 @@ def _common(sides: Sequence[Side], words: Sequence[Words], divergence: Divergenc
 def _difference(sides: Sequence[Side], words: Sequence[Words], divergence: Divergence) -> Iterator[str]:
     if divergence.alone is None:
         named = ", ".join(WORDS[name] for name in divergence.columns)
-        yield f"  both: {words[0].where(divergence.rows[0])}; it differs in: {named}"
-        for side, told, row in zip(sides, words, divergence.rows, strict=True):
-            yield f"  {side.name}: {told.what(row)}"
+        shared = [row for row in divergence.rows if row is not None]
+        yield f"  both: {words[0].where(shared[0])}; it differs in: {named}"
+        for side, told, place in zip(sides, words, shared, strict=True):
+            yield f"  {side.name}: {told.what(place)}"
         return
     one, other = sides[divergence.alone], sides[1 - divergence.alone]
     row, later = divergence.rows[divergence.alone], divergence.rows[1 - divergence.alone]
+    assert row is not None, "the packet that one trial has alone"
     what = words[divergence.alone].what(row)
     yield f"  {one.name}: {words[divergence.alone].where(row)}: {what}"
     if later is None:

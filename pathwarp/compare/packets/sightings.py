@@ -165,5 +165,8 @@ def _first_dsns(
 ) -> tuple[np.uint64, np.uint64]:
     """The first DSN of the sender's stream and that of the receiver's; zeros in plain TCP."""
     captures = [decoded[inputs.ends[0], path] for path in inputs.paths]
-    keys = [keys for flow in connection.subflows if (keys := find_keys(flow, captures))] or [[]]
-    return tuple(np.uint64(token_and_first_dsn(key)[1]) for key in keys[0]) or (np.uint64(0), np.uint64(0))
+    keys = next((keys for flow in connection.subflows if (keys := find_keys(flow, captures))), None)
+    if keys is None:
+        return np.uint64(0), np.uint64(0)
+    sender, receiver = (np.uint64(token_and_first_dsn(key)[1]) for key in keys)
+    return sender, receiver

@@ -9,6 +9,7 @@ share, and gaps and sizes have streams of their own, so a new size distribution 
 import math
 from collections.abc import Callable, Iterator
 from statistics import NormalDist
+from typing import Any
 
 from pathwarp.base.shares import shares
 from pathwarp.model.schema.workload import BurstWorkload
@@ -18,7 +19,7 @@ GAP_STREAM, SIZE_STREAM = 1, 2
 _UNIT = NormalDist()
 
 # For each kind: the share of values below x, and the value below which lies the share p.
-_SHAPES: dict[str, tuple[Callable, Callable]] = {
+_SHAPES: dict[str, tuple[Callable[[Any, float], float], Callable[[Any, float], float]]] = {
     "uniform": (
         lambda d, x: (x - d.min) / (d.max - d.min),
         lambda d, p: d.min + p * (d.max - d.min),
@@ -40,8 +41,10 @@ _SHAPES: dict[str, tuple[Callable, Callable]] = {
 
 def generate(workload: BurstWorkload, number: int) -> Trace:
     """Trace `number` (from 1) of a generated workload: the first burst at 0, the last one before the traces' end."""
-    gaps = _draws(workload.gap_ns, shares(workload.traces.seed, number, GAP_STREAM))
-    sizes = _draws(workload.size_bytes, shares(workload.traces.seed, number, SIZE_STREAM))
+    seed = workload.traces.seed
+    assert seed is not None, "recorded traces are not generated"
+    gaps = _draws(workload.gap_ns, shares(seed, number, GAP_STREAM))
+    sizes = _draws(workload.size_bytes, shares(seed, number, SIZE_STREAM))
     bursts = []
     start_us, end_us = 0, workload.traces.duration_ns // 1000
     while start_us < end_us:
@@ -50,7 +53,7 @@ def generate(workload: BurstWorkload, number: int) -> Trace:
     return Trace(tuple(bursts))
 
 
-def _draws(distribution, shares: Iterator[float]) -> Iterator[float]:
+def _draws(distribution: Any, shares: Iterator[float]) -> Iterator[float]:
     """Values of `distribution`, one for each share; restricting to min..max costs no second draw."""
     if distribution.kind == "constant":
         while True:

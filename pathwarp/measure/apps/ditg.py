@@ -72,7 +72,8 @@ def read(path: Path, near_ns: int) -> ReceiverLog:
     except OSError as error:
         raise broken(path, error.strerror or "cannot be read") from error
     line = np.flatnonzero(text == ord("\n")) + 1
-    mark, colon = np.flatnonzero(text == ord(">")), np.flatnonzero(text == ord(":"))
+    mark: np.ndarray = np.flatnonzero(text == ord(">"))
+    colon: np.ndarray = np.flatnonzero(text == ord(":"))
     if len(text) and (not len(line) or line[-1] != len(text)):
         raise broken(path, "ends inside a line", "the decoder was interrupted?")
     begin = np.concatenate(([0], line[:-1])) if len(line) else line

@@ -126,6 +126,7 @@ def stream_offsets(inputs: Inputs, connection: Connection, table: dict[str, np.n
     mapped = np.flatnonzero(table["has_map"])
     maps = {name: table[name][mapped] for name in ("subflow", "initial", "wide_dsn", "ssn", "seq")}
     length = np.where(table["dlen"][mapped] == 0, np.int64(2**62), table["dlen"][mapped])
+    assert connection.first_dsn is not None, "plain TCP has no mappings"
     first = np.uint64(connection.first_dsn)
     dsn = mptcp.extend(np.where(maps["initial"], first, table["dsn"][mapped]), maps["wide_dsn"], connection.first_dsn)
     into = (maps["seq"].astype(np.uint32) - maps["ssn"]).view(np.int32).astype(np.int64)

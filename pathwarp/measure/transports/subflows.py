@@ -136,7 +136,7 @@ class _Use:
     isn: int | None = None
 
 
-def _flows(path: str, ends: tuple[tuple[int, int], ...], uses: list[_Use]) -> Iterator[Subflow]:
+def _flows(path: str, ends: tuple[tuple[int, int], tuple[int, int]], uses: list[_Use]) -> Iterator[Subflow]:
     """Yield the subflows that used the same ends one after the other; one's time ends with the next one's first SYN."""
     starts = [0, *(use.syn_ns for use in uses[1:])]
     for use, since_ns, until_ns in zip(uses, starts, [*starts[1:], FOREVER], strict=True):

@@ -24,7 +24,7 @@ class Step(NamedTuple):
 
     def apply(self, shape: Shape) -> Shape:
         """`shape` with the step's values. Losses are independent of each other, as the files know no bursts."""
-        values = {"rate_bit_s": self.rate_bit_s, "delay_ns": self.delay_ns}
+        values: dict[str, object] = {"rate_bit_s": self.rate_bit_s, "delay_ns": self.delay_ns}
         if self.loss_fraction is not None:
             values["loss"] = Loss.model_construct(mean_fraction=self.loss_fraction, burst_packets=None)
         return shape.model_copy(update={name: value for name, value in values.items() if value is not None})

@@ -43,7 +43,9 @@ def missing(root: Path, topology: Topology) -> Iterator[Complaint]:
 def follow(root: Path, topology: Topology, seed: int, duration_ns: int) -> Followed:
     """Read what the links follow with this seed; Complaints for all that is wrong with the files."""
     complaints: list[Complaint] = []
-    courses, hashes, known = {}, {}, {}
+    courses: dict[tuple[str, str], Course] = {}
+    hashes: dict[str, str] = {}
+    known: dict[tuple[str, LinkTrace], Course | None] = {}
     for path_name, path in topology.paths.items():
         for direction, trace in path.traces().items():
             name = trace.name(seed)
@@ -53,7 +55,9 @@ def follow(root: Path, topology: Topology, seed: int, duration_ns: int) -> Follo
                     content = _content(root, name)
                     hashes[f"{FOLDER}/{name}"] = hashlib.sha256(content).hexdigest()
                     known[name, trace] = _read(trace, content, f"{FOLDER}/{name}", duration_ns)
-                courses[path_name, direction] = known[name, trace]
+                course = known[name, trace]
+                if course is not None:
+                    courses[path_name, direction] = course
     if complaints:
         raise Complaints(complaints)
     return Followed(courses, hashes)
@@ -78,7 +82,11 @@ def _content(root: Path, name: str) -> bytes:
 def _read(trace: LinkTrace, content: bytes, name: str, duration_ns: int) -> Course:
     try:
         lines = content.decode("ascii").splitlines()
-        return _READERS[type(trace)](trace, lines, name, duration_ns)
+        match trace:
+            case CsvTrace():
+                return read_own(lines, name)
+            case MahimahiTrace():
+                return read_mahimahi(lines, name, trace.bin_ns, duration_ns)
     except UnicodeDecodeError as error:
         raise Complaints.one(name, f"is not plain text: byte {error.start}") from None
     except Complaints as complaints:
@@ -90,17 +98,3 @@ def _read(trace: LinkTrace, content: bytes, name: str, duration_ns: int) -> Cour
             else []
         )
         raise Complaints([*complaints.complaints[:MOST_FAULTS], *rest]) from None
-
-
-def _read_csv(trace: CsvTrace, lines: list[str], name: str, duration_ns: int) -> Course:
-    return read_own(lines, name)
-
-
-def _read_mahimahi(trace: MahimahiTrace, lines: list[str], name: str, duration_ns: int) -> Course:
-    return read_mahimahi(lines, name, trace.bin_ns, duration_ns)
-
-
-_READERS = {
-    CsvTrace: _read_csv,
-    MahimahiTrace: _read_mahimahi,
-}

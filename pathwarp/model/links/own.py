@@ -52,7 +52,8 @@ def read_own(lines: Sequence[str], name: str) -> Course:
         complaints += [Complaint(f"{name}:{number}", complaint.what, complaint.valid) for complaint in found]
         last_ns = max(last_ns, -1 if values[0] is None else values[0])
         if not found:
-            steps.append(Step(*values[:3], values[3] / _WHOLE))
+            at_ns, rate_bit_s, delay_ns, loss = (value or 0 for value in values)
+            steps.append(Step(at_ns, rate_bit_s, delay_ns, loss / _WHOLE))
     if not steps and not complaints:
         complaints.append(Complaint(name, "has no lines", "at least one line after the header"))
     if complaints:

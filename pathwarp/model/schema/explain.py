@@ -8,6 +8,7 @@ from typing import Annotated, Any, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
+from pydantic_core import ErrorDetails
 
 from pathwarp.base.complaints import BadValue, Complaint, Complaints
 from pathwarp.base.yamlfile import Place, YamlFile
@@ -50,7 +51,7 @@ def read_model(model: type[Model], file: YamlFile) -> Model:
         raise Complaints(_complaint(model, file, one) for one in error.errors(include_url=False)) from None
 
 
-def _complaint(model: type[BaseModel], file: YamlFile, error: dict[str, Any]) -> Complaint:
+def _complaint(model: type[BaseModel], file: YamlFile, error: ErrorDetails) -> Complaint:
     place = _place(file.data, error)
     where = file.where(place)
     cause = error.get("ctx", {}).get("error")
@@ -79,7 +80,7 @@ def _say(value: object, what: str) -> str:
     return f"{text[:60]}{'...' if len(text) > 60 else ''} {what}"
 
 
-def _place(data: object, error: dict[str, Any]) -> Place:
+def _place(data: Any, error: ErrorDetails) -> Place:
     """The place in the file: pydantic's location without what the file lacks, such as the names of union members."""
     place: list[str | int] = []
     for step in error["loc"]:

@@ -110,7 +110,10 @@ class AnyEvent(Part):
         times, every_ns = (self.repeat.times, self.repeat.every_ns) if self.repeat else (1, 0)
         at_ns = trace_end_ns if self.at_ns is None else self.at_ns
         for after_ns in (number * every_ns for number in range(times)):
-            yield tuple(None if instant_ns is None else instant_ns + after_ns for instant_ns in (at_ns, self.until_ns))
+            yield (
+                None if at_ns is None else at_ns + after_ns,
+                None if self.until_ns is None else self.until_ns + after_ns,
+            )
 
 
 if TYPE_CHECKING:

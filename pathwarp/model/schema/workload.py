@@ -20,7 +20,7 @@ MOST_TRACES = 99
 
 MOST_PACKETS_S, MOST_BITS_S = 1_000_000, 100_000_000_000
 
-Quantity = TypeVar("Quantity")
+Quantity = TypeVar("Quantity", bound=int)
 
 
 class Constant(Part, Generic[Quantity]):
@@ -123,23 +123,23 @@ def read_rate(value: object) -> Rate:
     return rate
 
 
-class Workload(Part):
-    """One application's traffic; `packet_bytes` is the payload of one send call."""
+class AnyWorkload(Part):
+    """What all of them have; `packet_bytes` is the payload of one send call."""
 
     name: Name
     title: Line
     source: Line
     kind: str
     packet_bytes: Annotated[SizeBytes, Field(alias="packet", ge=2 * SMALLEST_SEND_BYTES, le=LARGEST_SEND_BYTES)]
-    generated: ClassVar[bool] = False
 
 
-class ConstantWorkload(Workload):
+class ConstantWorkload(AnyWorkload):
     """Packets of one size at one distance, for as long as the scenario lasts; the same for every seed."""
 
     kind: Literal["constant"]
     rate: Annotated[Rate, BeforeValidator(read_rate)]
     traces: ClassVar[None] = None
+    generated: ClassVar[bool] = False
 
     @property
     def packets_s(self) -> Fraction:
@@ -150,7 +150,7 @@ class ConstantWorkload(Workload):
         return ceil(self.packets_s * duration_ns / 1_000_000_000)
 
 
-class BurstWorkload(Workload):
+class BurstWorkload(AnyWorkload):
     """Traffic that comes in bursts.
 
     `gap_ns` runs from the start of a burst to the start of the next, `size_bytes` is a burst's payload.
@@ -176,5 +176,7 @@ class BurstWorkload(Workload):
         return self.gap_ns is not None
 
 
+# One application's traffic.
+Workload = BurstWorkload | ConstantWorkload
 # The kinds of workload by name.
-KINDS: dict[str, type[Workload]] = {"bursts": BurstWorkload, "constant": ConstantWorkload}
+KINDS: dict[str, type[BurstWorkload] | type[ConstantWorkload]] = {"bursts": BurstWorkload, "constant": ConstantWorkload}

@@ -12,7 +12,9 @@ from pathwarp.run.guests.settings import GuestSettings
 class Guests(Protocol):
     """A backend's guests in one project folder; `pathwarp.model.backends` has what else there is to know of it."""
 
-    settings: GuestSettings
+    @property
+    def settings(self) -> GuestSettings:
+        """How guests are started, and when they are given up."""
 
     def __init__(self, root: Path) -> None: ...
 

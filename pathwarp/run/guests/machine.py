@@ -276,14 +276,16 @@ def _unpack(archive: tarfile.TarFile, run: Path) -> None:
     """Write an archive's folders and plain files below the run folder's; MachineFailed for anything else in it."""
     for member in archive:
         path = PurePosixPath(member.name)
-        if path.parts[:1] not in ((name,) for name in RAW_FOLDERS) or ".." in path.parts:
+        if not path.parts or path.parts[0] not in RAW_FOLDERS or ".." in path.parts:
             raise MachineFailed(f"the machine sent a file that is none of a trial's: {member.name[:80]!r}")
         if member.isdir():
             (run / path).mkdir(parents=True, exist_ok=True)
         elif member.isreg():
             (run / path).parent.mkdir(parents=True, exist_ok=True)
-            with open(run / path, "wb") as stream:
-                shutil.copyfileobj(archive.extractfile(member), stream)
+            content = archive.extractfile(member)
+            assert content, "a plain file has content"
+            with content, open(run / path, "wb") as stream:
+                shutil.copyfileobj(content, stream)
         else:
             raise MachineFailed(f"the machine sent something else than a file: {member.name[:80]!r}")
 
