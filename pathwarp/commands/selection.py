@@ -91,8 +91,8 @@ def print_table(
     seeds: Sequence[int] | None = None,
 ) -> Exit:
     """Print the table of what is sealed; folders that cannot be used are named behind it and make it FAILED."""
+    from pathwarp.present.headline import by_headline
     from pathwarp.present.table import render
-    from pathwarp.results.reading import by_headline
 
     complaints: list[Complaint] = []
     scenario, results, folder = read_results(catalogue, selection, backend, complaints, seeds)

@@ -11,8 +11,9 @@ from pathwarp.model.metrics import METRICS
 from pathwarp.model.schema.scenario import Scenario
 from pathwarp.model.schema.variant import ResolvedVariant
 from pathwarp.present import bars, boxes, histogram, timing
+from pathwarp.present.headline import by_headline
 from pathwarp.present.looks import Look, looks_of
-from pathwarp.results.reading import TrialResult, by_group, by_headline
+from pathwarp.results.reading import TrialResult, by_group
 
 
 def draw_figures(

@@ -74,17 +74,6 @@ def values_of(trials: Iterable[TrialResult], metric: str) -> dict[tuple[int, int
     return {key: value for trial in trials for key, value in trial.values(metric).items()}
 
 
-def by_headline(results: Sequence[TrialResult], metrics: Sequence[str]) -> dict[str, list[TrialResult]]:
-    """{metric: trials}: for the trials of each traffic the first metric that applies; those of bursts need bursts."""
-    found: dict[str, list[TrialResult]] = {}
-    for variants in by_group(results).values():
-        trials = [trial for of_variant in variants.values() for trial in of_variant]
-        bursts = any(trial.metrics.get("burst_completion_time_ms", True) for trial in trials)
-        apply = [metric for metric in metrics if bursts or not METRICS[metric].bursts]
-        found.setdefault(next(iter(apply), metrics[0]), []).extend(trials)
-    return found
-
-
 def load_results(
     results: Path,
     scenario: str,
