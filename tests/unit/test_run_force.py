@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from test_verify import PLACE, job, project, run_guest  # noqa: F401
+from test_compare_verify import PLACE, job, project, run_guest  # noqa: F401
 
 from pathwarp.base.complaints import Complaints
 from pathwarp.compare.repeated import repeat
