@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from pathwarp.base.complaints import Complaint, Complaints
 from pathwarp.base.yamlfile import SIZE_LIMIT_BYTES, parse
-from pathwarp.model.catalogue import KINDS, SCENARIO, TOPOLOGY, VARIANT, WORKLOAD, Catalogue
+from pathwarp.model.catalogue import FILE_KINDS, SCENARIO, TOPOLOGY, VARIANT, WORKLOAD, Catalogue
 from pathwarp.model.load import load_experiment, load_variant, load_variants
 from pathwarp.model.overrides import Setting, apply, label, read_settings
 
@@ -79,7 +79,7 @@ def test_the_data_files_of_the_project_are_right():
 )
 def test_a_name_never_leaves_its_folder(project, name):
     (project / "outside.yaml").write_text((project / "scenarios/cut.yaml").read_text())
-    for kind in KINDS:
+    for kind in FILE_KINDS:
         complaint = Catalogue(project).complaint(kind, name, kind.option)
         assert complaint is not None
         assert ", ".join(Catalogue(project).names(kind)) in complaint.valid
