@@ -10,10 +10,9 @@ from pydantic import BaseModel
 
 from pathwarp.base.complaints import Complaint, Complaints, gather
 from pathwarp.base.yamlfile import YamlFile, read
-from pathwarp.model import overrides as options
 from pathwarp.model.catalogue import MOBILITY, SCENARIO, TOPOLOGY, VARIANT, WORKLOAD, Catalogue, FileKind, suggest
 from pathwarp.model.links.files import missing
-from pathwarp.model.overrides import Setting
+from pathwarp.model.overrides import Override, apply
 from pathwarp.model.rules import scenario_complaints
 from pathwarp.model.schema.common import PinnedSysctls
 from pathwarp.model.schema.explain import read_model
@@ -48,7 +47,7 @@ def load_experiment(
     scenario: str,
     variants: tuple[str, ...] = (),
     traffic: tuple[str, ...] = (),
-    settings: tuple[Setting, ...] = (),
+    overrides: tuple[Override, ...] = (),
     with_baseline: bool = False,
 ) -> Experiment:
     """Load a scenario; no variants or traffic means the scenario's own, `all` every one there is.
@@ -62,7 +61,7 @@ def load_experiment(
         pinned = read_model(PinnedSysctls, read(catalogue.root / PINNED, catalogue.root)).root
     with gather(complaints):
         file = _read(catalogue, SCENARIO, scenario, SCENARIO.option)
-        options.apply(settings, file)
+        apply(overrides, file)
     data = file.data if file else {}
     if catalogue.complaint(TOPOLOGY, data.get("topology"), "") is None:
         with gather(complaints):
