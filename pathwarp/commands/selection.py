@@ -63,7 +63,7 @@ def read_results(
 
     experiment = load_experiment(catalogue, **selection)
     scenario = experiment.scenario
-    name = label(scenario.name, selection["settings"], backend)
+    name = label(scenario.name, selection["overrides"], backend)
     variants = list(dict.fromkeys([scenario.baseline, *experiment.variants]))
     from pathwarp.measure.again import measured_results
 
