@@ -34,8 +34,8 @@ COPIED = (
     "vms",
 )
 LINKED = ("build",)
-# What may differ from machine to machine, and nothing else: the microseconds of an instant and the ports that the kernel
-# draws follow from the kernel's binary, whose source Debian updates.
+# What may differ from machine to machine, and nothing else: the microseconds of an instant and the ports that the
+# kernel draws follow from the kernel's binary, whose source Debian updates.
 VOLATILE = (
     (re.compile(r"(\d\.\d{3})\d{3}(?= |$)"), r"\1"),
     (re.compile(r"\b(\d+\.\d+\.\d+\.\d+)\.\d{5}\b"), r"\1.PORT"),

@@ -29,7 +29,7 @@ def _ways() -> Iterator[Way]:
     """Every pace of every backend, the default one's first; the one that the others are compared with is the first."""
     for backend in sorted(BACKENDS.values(), key=lambda backend: backend.name != DEFAULT_BACKEND):
         # The time that comes first, where a backend makes no difference between two.
-        times = {pace: time for time, pace in reversed(backend.paces.items())}
+        times = {pace: time for time, pace in reversed(list(backend.paces.items()))}
         for time, pace in backend.paces.items():
             if times[pace] == time:
                 yield Way(pace.title, backend.name, time, pace.alone)
