@@ -36,11 +36,11 @@ def plan(
     workers = read_number("jobs", jobs, cpus, complaints) or cpus
     if backend in BACKENDS and BACKENDS[backend].alone and jobs and workers > 1:
         complaints.append(Complaint("jobs", BACKENDS[backend].why_alone, "1"))
-    numbers = {name: number for name, number in numbers.items() if number}
+    options: dict[str, Any] = {"backend": backend, "with_baseline": with_baseline, **selection}
+    options |= {name: number for name, number in numbers.items() if number}
     trials = []
     with gather(complaints):
-        options = {"backend": backend, "with_baseline": with_baseline}
-        trials = plan_trials(Request(catalogue.root, **options, **selection, **numbers))
+        trials = plan_trials(Request(catalogue.root, **options))
     if complaints:
         raise Complaints(complaints)
     return trials, workers, selection

@@ -35,7 +35,8 @@ class TrialResult:
     @property
     def events(self) -> list[dict[str, Any]]:
         """The trial's loss events, an entry for each failure."""
-        return self.metrics.get("loss_events", [])
+        events: list[dict[str, Any]] = self.metrics.get("loss_events", [])
+        return events
 
     @property
     def incomplete(self) -> int:

@@ -12,7 +12,7 @@ from pathwarp.measure.recovery import Recovery, around_burst, around_instant, fi
 from pathwarp.model.backends.registry import DEFAULT_BACKEND
 from pathwarp.model.overrides import label
 from pathwarp.present import timing
-from pathwarp.results.runfolder import MANIFEST
+from pathwarp.results.sealed import MANIFEST
 
 
 def draw_diff(sides: Sequence[Side], divergence: Divergence, out: Path | None, results: Path) -> list[Path]:

@@ -3,6 +3,7 @@
 
 import re
 import subprocess
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated
@@ -29,10 +30,9 @@ _MUTILATED = re.compile(r"userspace - ptrace .* failed")
 
 def read_instant_ns(value: object) -> int:
     """`2026-01-01T00:00:00Z` in ns since the epoch."""
-    try:
-        instant = datetime.fromisoformat(str(value))
-    except ValueError:
-        instant = None
+    instant = None
+    with suppress(ValueError):
+        instant = datetime.fromisoformat(value) if isinstance(value, str) else None
     if instant is None or instant.tzinfo is None:
         raise BadValue("is not an instant", "such as 2026-01-01T00:00:00Z")
     return int(instant.timestamp()) * 1_000_000_000
