@@ -96,7 +96,9 @@ def test_a_change_in_measuring_runs_no_trial(project):
 def test_another_seed_is_another_trial(project):
     assert project.call(*RUN, "--variant", "tlp-std", "--runs", "2")[0] == 0
     one, two = (file_hashes(folder) for folder in project.sealed())
-    assert all(one[name] != two[name] for name in one if name.startswith("captures/"))
+    captures = [name for name in one if name.startswith("captures/")]
+    assert len(captures) == 4
+    assert all(one[name] != two[name] for name in captures)
 
 
 def test_figures_are_drawn_from_sealed_trials(project):
