@@ -114,6 +114,12 @@ def test_without_force_what_is_sealed_is_not_run(job, force):  # noqa: F811
     assert (failed, output) == (0, "1 of 1 trials are sealed already\n")
 
 
+def test_what_another_run_sealed_meanwhile_is_recognised_and_not_run(job, monkeypatch):  # noqa: F811
+    monkeypatch.setattr("pathwarp.run.worker.emulate", lambda one, folder, backend: pytest.fail("it was run"))
+    assert perform(replace(job, recognise=True), None).found
+    assert not list((job.root / "results" / ".in-progress").glob("*"))
+
+
 def test_a_folder_of_an_unknown_format_is_named_before_anything_runs(job, force):  # noqa: F811
     manifest = job.final / "manifest.json"
     manifest.write_text(json.dumps({**json.loads(manifest.read_text()), "format": 99}))
