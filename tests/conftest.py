@@ -10,6 +10,7 @@ import pytest
 FAULT_OPTIONS = {
     "kills": (20, "kills of the runner and of guests at random instants"),
     "mutations": (500, "mutated inputs"),
+    "instants": (150, "instants at which a command is asked to end"),
     "fault-seed": (1, "seed of the instants and the mutations"),
 }
 
