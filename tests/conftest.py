@@ -16,7 +16,17 @@ FAULT_OPTIONS = {
 
 ROOT = Path(__file__).resolve().parents[1]
 SHORT = Path(__file__).parent / "short"
-FROM_CHECKOUT = ("Vagrantfile", "build", "kernels", "Makefile", "pathwarp", "playbooks", "requirements.txt", "vms")
+FROM_CHECKOUT = (
+    "Vagrantfile",
+    "bin",
+    "build",
+    "kernels",
+    "Makefile",
+    "pathwarp",
+    "playbooks",
+    "requirements.txt",
+    "vms",
+)
 
 
 def pytest_addoption(parser):

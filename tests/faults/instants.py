@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """instants.py NUMBER FOLDER ARGUMENT...: a request to end at each of so many instants of one run of a command.
 
-The command begins as `bin/pathwarp` begins it, with the signals blocked. An instant is a call or a return of a function,
-in Python or in C, of all that the interpreter makes from the first line on; they are counted once, and in a second run
-the process forks at instants that are spread evenly. The child gets SIGINT or SIGTERM there, in turn, and goes on alone,
-without the counting; what it prints goes to FOLDER/N.out and FOLDER/N.err. Prints, as JSON, how many instants there
-are, and for each of the chosen ones the place and the child's exit status (negative: the signal that killed it).
+The command begins as `bin/pathwarp` begins it, with the signals blocked. An instant is a call or a return of a
+function, in Python or in C, of all that the interpreter makes from the first line on; they are counted once, and in a
+second run the process forks at instants that are spread evenly. The child gets SIGINT or SIGTERM there, in turn, and
+goes on alone, without the counting; what it prints goes to FOLDER/N.out and FOLDER/N.err. Prints, as JSON, how many
+instants there are, and for each of the chosen ones the place and the child's exit status (negative: its signal).
 """
 
 import json
