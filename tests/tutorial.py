@@ -21,21 +21,11 @@ PAGE = ROOT / "docs" / "tutorial.md"
 ANY = "…"
 # Where the page's reader has the clone.
 READERS = "/home/you/pathwarp"
-# The parts of a checkout; what is built is shared with the one that the tests run in.
-COPIED = (
-    "Makefile",
-    "kernels",
-    "pathwarp",
-    "playbooks",
-    "requirements.txt",
-    "scenarios",
-    "topologies",
-    "traffic",
-    "vms",
-)
-LINKED = ("build",)
-# What may differ from machine to machine, and nothing else: the microseconds of an instant, and the ports that the
-# kernel draws. Both follow from the kernel's binary, whose source Debian updates.
+# What a clone has not, what no command here needs, and what is built, which is shared with the checkout of the tests.
+LEFT_OUT = (".*", "__pycache__", "build", "docs", "results", "tests")
+SHARED = "build"
+# What may differ from machine to machine, and nothing else: the microseconds of an instant and the ports that the
+# kernel draws follow from the kernel's binary, whose source Debian updates.
 VOLATILE = (
     (re.compile(r"(\d\.\d{3})\d{3}(?= |$)"), r"\1"),
     (re.compile(r"\b(\d+\.\d+\.\d+\.\d+)\.\d{5}\b"), r"\1.PORT"),
@@ -130,16 +120,14 @@ def _commands(text: str, line: int) -> Iterator[Command]:
 
 def checkout(folder: Path) -> Path:
     """A clone without a history, and without results."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for name in COPIED:
-        source = ROOT / name
-        if source.is_dir():
-            shutil.copytree(source, folder / name, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
-        else:
-            shutil.copy2(source, folder / name)
-    for name in LINKED:
-        (folder / name).symlink_to(ROOT / name)
+    shutil.copytree(ROOT, folder, symlinks=True, ignore=_left_out)
+    (folder / SHARED).symlink_to(ROOT / SHARED)
     return folder
+
+
+def _left_out(folder: str, names: list[str]) -> set[str]:
+    patterns = LEFT_OUT if Path(folder) == ROOT else ("__pycache__",)
+    return shutil.ignore_patterns(*patterns)(folder, names)
 
 
 def rewrite(say: Callable[[str], object] = print) -> None:
