@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -131,19 +132,24 @@ def _left_out(folder: str, names: list[str]) -> set[str]:
 
 
 def rewrite(say: Callable[[str], object] = print) -> None:
-    """Do all steps, and put the output of each command that prints something else into the page."""
+    """Do all steps; put what commands print now, and the pictures that they draw now, into the page."""
     page = PAGE.read_text(encoding="utf-8")
     at = 0
     with tempfile.TemporaryDirectory() as folder:
         root = checkout(Path(folder) / "pathwarp")
         for step in list(steps()):
             printed = step.do(root)
+            if "\nexit status " in printed:
+                sys.exit(f"line {step.line}: {step}\n{printed}")
             if isinstance(step, Command):
                 head = f"$ {step.words}\n"
                 at = page.index(head + step.output, at) + len(head)
                 if not step.prints(printed):
                     say(f"line {step.line}: {step.words}")
                     page = page[:at] + printed + page[at + len(step.output) :]
+        for drawn in root.glob("results/*/figures/*.png"):
+            if f"(images/{drawn.name})" in page:
+                shutil.copy2(drawn, PAGE.parent / "images" / drawn.name)
     PAGE.write_text(page, encoding="utf-8")
 
 
