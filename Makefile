@@ -3,72 +3,32 @@
 
 .DEFAULT_GOAL := $(if $(filter command,$(origin scenario)),run,help)
 
-# What the user gives on the command line goes to the engine as it is, in the environment: neither make nor a shell looks
-# into it, whatever quotes and dollars it holds.
-OPTIONS := scenario variant traffic runs seed backend jobs retry force metric set time times a b out
-given = $(if $(filter command,$(origin $1)),$(value $1))
-unexport $(OPTIONS)
-MAKEOVERRIDES :=
-export PATHWARP_SCENARIO := $(call given,scenario)
-export PATHWARP_VARIANT := $(call given,variant)
-export PATHWARP_TRAFFIC := $(call given,traffic)
-export PATHWARP_RUNS := $(call given,runs)
-export PATHWARP_SEED := $(call given,seed)
-export PATHWARP_BACKEND := $(call given,backend)
-export PATHWARP_JOBS := $(call given,jobs)
-export PATHWARP_RETRY := $(call given,retry)
-export PATHWARP_FORCE := $(call given,force)
-export PATHWARP_METRIC := $(call given,metric)
-export PATHWARP_SET := $(call given,set)
-export PATHWARP_TIME := $(call given,time)
-export PATHWARP_TIMES := $(call given,times)
-export PATHWARP_A := $(call given,a)
-export PATHWARP_B := $(call given,b)
-export PATHWARP_OUT := $(call given,out)
+# The engine takes its options from make's command line (MAKEFLAGS) as they were given: they are not for make to expand,
+# which exporting them would do.
+unexport $(foreach name,$(.VARIABLES),$(if $(filter command,$(origin $(name))),$(name)))
 
-# Make has one exit status of its own for all that can fail, 2. The engine has two: 1 for a failed trial or build, 2 for
-# bad input. So make runs as with --question, where it ends with 1 when there is something left to do, and recipes that
-# begin with + are run even so; after a failure of the first kind there is something left to do.
-ifeq ($(findstring n,$(firstword -$(MAKEFLAGS))),)
-MAKEFLAGS += --question
-always := +
-endif
-failed := build/failed.$(shell echo $$PPID)
+# A verb is a file there; `build` has more than one.
+COMMANDS := $(subst _,-,$(basename $(notdir $(wildcard pathwarp/commands/[a-z]*.py))))
+BUILDS := kernels lab vm
 
-run := run
-list := list
-figures := figures
-table := table
-verify := verify
-diff := diff
-check-results := check-results
-bench := bench
-counts := counts
-measure := measure
-kernels := build kernels
-lab := build lab
-vm := build vm
-agree := agree
-VERBS := run list figures table measure verify diff check-results bench counts agree kernels lab vm
+.PHONY: help test clean $(COMMANDS) $(BUILDS)
 
-.PHONY: help test clean $(VERBS) $(VERBS:%=engine-%)
+$(COMMANDS):
+	@bin/pathwarp --make $@
 
-$(VERBS): %: engine-%
-	@$(shell rm $(failed) 2>/dev/null && echo false)
-
-$(VERBS:%=engine-%): engine-%:
-	$(always)@playbooks/engine.sh $(failed) $($*)
+$(BUILDS):
+	@bin/pathwarp --make build $@
 
 test:
-	$(always)@playbooks/bootstrap.sh requirements.txt requirements-test.txt
-	$(always)@build/venv/bin/python -m pathwarp build tests
-	$(always)@build/venv/bin/python -m pathwarp build lab
-	$(always)@build/venv/bin/python -m pathwarp build kernels
-	$(always)@build/venv/bin/python -m pathwarp build vm --variant tlp-std,tlp-mp
-	$(always)@build/venv/bin/python -m pytest tests
+	@playbooks/bootstrap.sh requirements.txt requirements-test.txt
+	@bin/pathwarp build tests
+	@bin/pathwarp build lab
+	@bin/pathwarp build kernels
+	@bin/pathwarp build vm --variant tlp-std,tlp-mp
+	@build/venv/bin/python -m pytest tests
 
 clean:
-	$(always)@test ! -d build || find build -mindepth 1 -maxdepth 1 ! -name downloads -exec rm -rf -- '{}' +
+	@test ! -d build || find build -mindepth 1 -maxdepth 1 ! -name downloads -exec rm -rf -- '{}' +
 
 define HELP
 make scenario=NAME [variant=A,B|all] [traffic=A,B|all]   run the trials and print the table
@@ -97,4 +57,4 @@ endef
 export HELP
 
 help:
-	$(always)@echo "$$HELP"
+	@echo "$$HELP"

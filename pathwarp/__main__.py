@@ -11,18 +11,24 @@ if not __package__:
 from pathwarp.base import interrupt
 
 
-def run() -> int:
+def run(arguments: list[str]) -> int:
     """Note requests to end before anything else is imported, and run the command."""
     interrupt.begin()
     try:
+        from pathwarp import make
         from pathwarp.base import output
         from pathwarp.cli import main
 
         output.install()
-        return main(sys.argv[1:])
+        if arguments[:1] != [make.CALLED]:
+            return main(arguments)
+        make.take_options(os.environ)
+        status = main(arguments[1:])
     finally:
         interrupt.end()
+    make.finish(status)
+    return status
 
 
 if __name__ == "__main__":
-    sys.exit(run())
+    sys.exit(run(sys.argv[1:]))

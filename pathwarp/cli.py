@@ -47,18 +47,18 @@ def main(arguments: Sequence[str]) -> int:
     """Run a command and return its exit status; bad input is said in full on standard error."""
     try:
         try:
-            status = int(cli.main(list(arguments), prog_name="pathwarp", standalone_mode=False) or Exit.DONE)
-        finally:
-            sys.stdout.flush()
-        return status
-    except (KeyboardInterrupt, click.Abort):
-        pass
-    except (Complaints, click.ClickException, OSError) as error:
-        # Whoever ends all that runs ends the programs that were called, too: what comes of that is nobody's fault.
-        if not interrupt.noted():
+            try:
+                return int(cli.main(list(arguments), prog_name="pathwarp", standalone_mode=False) or Exit.DONE)
+            finally:
+                sys.stdout.flush()
+        except (Complaints, click.ClickException, OSError) as error:
+            # Who ends all that runs ends the programs that were called, too: what comes of that is nobody's fault.
+            if interrupt.noted():
+                raise KeyboardInterrupt from None
             return _explain(error)
-    click.echo("pathwarp: interrupted", err=True)
-    return Exit.INTERRUPTED
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("pathwarp: interrupted", err=True)
+        return Exit.INTERRUPTED
 
 
 def _explain(error: Complaints | click.ClickException | OSError) -> int:

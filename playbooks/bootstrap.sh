@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Have the Python environment build/venv hold what the given requirements files pin. Usage: bootstrap.sh FILE...
-# Up to date, it only compares the files with its copies of those it has installed.
+# Have the Python environment build/venv hold what the given requirements files pin. Usage: bootstrap.sh [--check] FILE...
+# Up to date, it only compares the files with its copies of those it has installed; with --check it does no more anyway,
+# and ends with 1 where something is missing.
 set -eu
 
 venv=build/venv
@@ -71,8 +72,15 @@ install() {
 }
 
 cd "$(dirname "$0")/.."
+only_check=
+if [ "$1" = --check ]; then
+    only_check=yes
+    shift
+fi
 if current "$@"; then
     exit
+elif [ "$only_check" ]; then
+    exit 1
 fi
 mkdir -p build/logs 2>/dev/null || die "build can't be written"
 exec 9>build/bootstrap.lock

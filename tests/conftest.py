@@ -10,12 +10,23 @@ import pytest
 FAULT_OPTIONS = {
     "kills": (20, "kills of the runner and of guests at random instants"),
     "mutations": (500, "mutated inputs"),
+    "instants": (150, "instants at which a command is asked to end"),
     "fault-seed": (1, "seed of the instants and the mutations"),
 }
 
 ROOT = Path(__file__).resolve().parents[1]
 SHORT = Path(__file__).parent / "short"
-FROM_CHECKOUT = ("Vagrantfile", "build", "kernels", "Makefile", "pathwarp", "playbooks", "requirements.txt", "vms")
+FROM_CHECKOUT = (
+    "Vagrantfile",
+    "bin",
+    "build",
+    "kernels",
+    "Makefile",
+    "pathwarp",
+    "playbooks",
+    "requirements.txt",
+    "vms",
+)
 
 
 def pytest_addoption(parser):

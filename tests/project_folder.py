@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from pathwarp.base.interrupt import ENDINGS
 from pathwarp.run.guests.processes import dying_with_caller
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -85,11 +86,14 @@ class Project:
 
 
 def _as_from_a_terminal() -> Callable[[], None]:
-    """What the command has to call first: it hears Ctrl-C, also when the tests run unheard, and ends with them."""
+    """What the command has to call first: it hears Ctrl-C, also when the tests run unheard, and ends with them.
+
+    Requests to end wait until it is ready for them, as `bin/pathwarp` has it.
+    """
     die = dying_with_caller()
 
     def prepare() -> None:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_BLOCK, ENDINGS)
         die()
 
     return prepare

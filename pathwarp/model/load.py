@@ -161,7 +161,7 @@ def _trace_complaints(catalogue: Catalogue, workload: Workload) -> Iterator[Comp
         where = paths[0].parent.relative_to(catalogue.root).as_posix()
         shown = ", ".join(missing[:5]) + (", ..." if len(missing) > 5 else "")
         what = f"{len(missing)} of the {len(paths)} traces are missing: {shown}"
-        yield Complaint(where, what, hint=f"pathwarp traffic generate {workload.name} writes them")
+        yield Complaint(where, what, hint=f"bin/pathwarp traffic generate {workload.name} writes them")
 
 
 def _read(catalogue: Catalogue, kind: Kind, name: str, where: str) -> YamlFile:

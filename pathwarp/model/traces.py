@@ -54,7 +54,7 @@ def read_csv(path: Path, duration_s: float = math.inf) -> Trace:
     try:
         text = read_plain(Path(path)).decode("utf-8")
     except FileNotFoundError:
-        raise Complaints.one(str(path), "no such trace", hint="pathwarp traffic generate NAME writes it") from None
+        raise Complaints.one(str(path), "no such trace", hint="bin/pathwarp traffic generate NAME writes it") from None
     except (OSError, UnicodeDecodeError) as error:
         raise Complaints.one(str(path), f"cannot be read: {error}", valid="a CSV file in UTF-8") from None
     lines = [line.split(",") for line in text.splitlines()] or [[""]]

@@ -10,7 +10,8 @@ import subprocess
 from project_folder import Project, processes_below
 from undisturbed import RUN, assert_no_traceback, assert_nobody_left, assert_nothing_half_made, hashes, table_of
 
-INTERRUPTED = (signal.SIGINT, signal.SIGTERM)
+from pathwarp.base.interrupt import ENDINGS
+
 # What is hit with what: the engine, its whole process group (Ctrl-C), one of its workers, one of the guests' processes.
 BLOWS = (
     ("engine", signal.SIGKILL),
@@ -60,9 +61,7 @@ def disturbed_run(project: Project, seconds: float, chance: random.Random, blow:
         output, errors = process.communicate()
     assert_no_traceback(output, errors)
     if met and target in ("engine", "group") and process.returncode != 0:
-        # A signal that comes before the program has begun ends it as the system, or as Python, does.
-        allowed = (130, *(-other for other in INTERRUPTED)) if number in INTERRUPTED else (-number,)
-        assert process.returncode in allowed, output + errors
+        assert process.returncode == (130 if number in ENDINGS else -number), output + errors
     elif met:
         assert process.returncode in (0, 1), output + errors
     else:

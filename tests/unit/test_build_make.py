@@ -3,57 +3,58 @@
 
 import os
 import resource
-import shutil
+import select
 import signal
 import subprocess
 import time
-from pathlib import Path
 
 import pytest
+from engine_folder import make_engine
 
-ROOT = Path(__file__).parents[2]
-
-# In place of build/venv/bin/python: writes down what it was called with, and ends with the status that it is told to.
+# In place of the engine's commands: writes down what it was called with, and ends with the status that it is told to.
 STUB = """\
-#!/bin/sh
-printf '%s\\0' "$@" >arguments
-env -0 >environment
-test ! -e wait || exec sleep 60
-exit "$(cat status)"
+import os, sys
+from pathlib import Path
+from pathwarp.base import interrupt
+
+def main(arguments):
+    Path("arguments").write_text("\\0".join(arguments))
+    Path("environment").write_text("\\0".join(f"{name}={value}" for name, value in os.environ.items()))
+    if Path("wait").exists():
+        Path("engine").write_text(str(os.getpid()))
+        try:
+            interrupt.wait((), 60)
+        except KeyboardInterrupt:
+            return 130
+    return int(Path("status").read_text())
 """
 
 
 @pytest.fixture
 def project(tmp_path):
-    shutil.copy(ROOT / "Makefile", tmp_path)
-    shutil.copytree(ROOT / "playbooks", tmp_path / "playbooks")
-    installed = tmp_path / "build" / "venv" / "installed"
-    installed.mkdir(parents=True)
-    for name in ("requirements.txt", "requirements-test.txt"):
-        shutil.copy(ROOT / name, tmp_path)
-        shutil.copy(ROOT / name, installed)
-    python = tmp_path / "build" / "venv" / "bin" / "python"
-    python.parent.mkdir()
-    python.write_text(STUB)
-    python.chmod(0o755)
-    (tmp_path / "status").write_text("0")
-    return tmp_path
+    project = make_engine(tmp_path / "a project")
+    (project / "pathwarp" / "cli.py").write_text(STUB)
+    (project / "status").write_text("0")
+    return project
 
 
 def environment():
     return {key: value for key, value in os.environ.items() if not key.startswith(("MAKE", "MFLAGS", "PATHWARP"))}
 
 
-def make(project, *arguments, **more):
+def make(project, *arguments, deaf=False, **more):
+    # However the tests were started: as a script's background job is, or not.
+    signals = ["--ignore-signal=INT", "--ignore-signal=QUIT"] if deaf else ["--default-signal=INT,QUIT,TERM"]
+    command = ["env", *signals, "make", *arguments]
     env = environment() | more
-    return subprocess.run(["make", *arguments], cwd=project, env=env, capture_output=True, text=True, check=False)
+    return subprocess.run(command, cwd=project, env=env, capture_output=True, text=True, check=False)
 
 
 def seen(project):
     """The engine's arguments, and the options in its environment."""
-    arguments = (project / "arguments").read_text().split("\0")[:-1]
-    variables = dict(line.split("=", 1) for line in (project / "environment").read_text().split("\0")[:-1])
-    return arguments, {key: value for key, value in variables.items() if key.startswith("PATHWARP_") and value}
+    arguments = (project / "arguments").read_text().split("\0")
+    variables = dict(line.split("=", 1) for line in (project / "environment").read_text().split("\0"))
+    return arguments, {key: value for key, value in variables.items() if key.startswith("PATHWARP_")}
 
 
 def test_make_alone_says_what_there_is(project):
@@ -74,11 +75,12 @@ def test_make_alone_says_what_there_is(project):
         (["figures", "scenario=x"], ["figures"]),
         (["kernels"], ["build", "kernels"]),
         (["lab"], ["build", "lab"]),
+        (["check-results"], ["check-results"]),
     ],
 )
 def test_targets(project, arguments, called):
     assert make(project, *arguments).returncode == 0
-    assert seen(project)[0] == ["-m", "pathwarp", *called]
+    assert seen(project)[0] == called
 
 
 def test_every_option_gets_through(project):
@@ -114,36 +116,66 @@ def test_variables_of_the_same_names_in_the_environment_mean_nothing(project):
     assert seen(project)[1] == {"PATHWARP_SCENARIO": "x"}
 
 
+def test_nothing_of_makes_own_reaches_what_the_engine_calls(project):
+    make(project, "scenario=x", "time=real")
+    variables = (project / "environment").read_text().split("\0")
+    assert not [line for line in variables if line.startswith(("MAKE", "MFLAGS", "scenario=", "time="))]
+
+
 @pytest.mark.parametrize("status", [0, 1, 2])
 def test_the_exit_status_is_the_engines(project, status):
     (project / "status").write_text(str(status))
-    assert make(project, "scenario=x").returncode == status
+    for _ in range(5):
+        assert make(project, "scenario=x").returncode == status
     assert make(project, "list", "-s").returncode == status
+    assert make(project, "list", "table", "-j2").returncode == status
     assert [path.name for path in (project / "build").iterdir()] == ["venv"]
 
 
 def test_an_interrupted_engine_ends_make_as_an_interrupt_does(project):
     (project / "status").write_text("130")
-    assert make(project, "scenario=x").returncode == -signal.SIGINT
+    for _ in range(5):
+        assert make(project, "scenario=x").returncode == -signal.SIGINT
 
 
-def test_an_interrupt_from_the_keyboard(project):
+@pytest.mark.parametrize("status", [1, 130])
+def test_a_make_that_is_deaf_ends_with_its_own_status(project, status):
+    (project / "status").write_text(str(status))
+    assert make(project, "scenario=x", deaf=True).returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("number", "whom", "statuses"),
+    [
+        (signal.SIGINT, os.killpg, [-signal.SIGINT]),
+        (signal.SIGTERM, os.killpg, [-signal.SIGTERM, -signal.SIGINT]),
+        # Make passes this one on.
+        (signal.SIGTERM, os.kill, [-signal.SIGTERM, -signal.SIGINT]),
+    ],
+)
+def test_a_request_to_end_make_ends_the_engine(project, number, whom, statuses):
     (project / "wait").touch()
-    process = subprocess.Popen(["make", "scenario=x"], cwd=project, env=environment(), start_new_session=True)
-    while not (project / "environment").exists():
+    command = ["env", "--default-signal=INT,QUIT,TERM", "make", "scenario=x"]
+    process = subprocess.Popen(command, cwd=project, env=environment(), start_new_session=True)
+    while not (project / "engine").exists() or not (project / "engine").read_text():
         time.sleep(0.01)
-    os.killpg(process.pid, signal.SIGINT)
-    assert process.wait(10) == -signal.SIGINT
+    engine = os.pidfd_open(int((project / "engine").read_text()))
+    whom(process.pid, number)
+    assert process.wait(10) in statuses
+    assert select.select([engine], [], [], 10)[0]
+    os.close(engine)
 
 
 def test_a_dry_run_runs_nothing(project):
-    assert "playbooks/engine.sh" in make(project, "-n", "scenario=x").stdout
+    assert "bin/pathwarp --make run" in make(project, "-n", "scenario=x").stdout
     assert not (project / "arguments").exists()
 
 
 def test_tests_are_run_after_all_is_prepared(project):
-    assert make(project, "test").returncode == 0
-    assert seen(project)[0] == ["-m", "pytest", "tests"]
+    commands = make(project, "-n", "test").stdout.splitlines()
+    assert commands[0].startswith("playbooks/bootstrap.sh ")
+    assert commands[-1] == "build/venv/bin/python -m pytest tests"
+    assert all(command.startswith("bin/pathwarp build ") for command in commands[1:-1])
 
 
 def test_clean_keeps_downloads_and_results(project):

@@ -37,7 +37,7 @@ def missing(root: Path, topology: Topology) -> Iterator[Complaint]:
         if lacking:
             shown = ", ".join(lacking[:5]) + (", ..." if len(lacking) > 5 else "")
             what = f"{len(lacking)} of the {len(names)} traces that {topology.name} follows are missing: {shown}"
-            yield Complaint(FOLDER, what, hint="pathwarp mobility generate NAME writes those of a mobility model")
+            yield Complaint(FOLDER, what, hint="bin/pathwarp mobility generate NAME writes those of a mobility model")
 
 
 def follow(root: Path, topology: Topology, seed: int, duration_ns: int) -> Followed:
