@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -21,21 +22,11 @@ PAGE = ROOT / "docs" / "tutorial.md"
 ANY = "…"
 # Where the page's reader has the clone.
 READERS = "/home/you/pathwarp"
-# The parts of a checkout; what is built is shared with the one that the tests run in.
-COPIED = (
-    "Makefile",
-    "kernels",
-    "pathwarp",
-    "playbooks",
-    "requirements.txt",
-    "scenarios",
-    "topologies",
-    "traffic",
-    "vms",
-)
-LINKED = ("build",)
-# What may differ from machine to machine, and nothing else: the microseconds of an instant, and the ports that the
-# kernel draws. Both follow from the kernel's binary, whose source Debian updates.
+# What a clone has not, what no command here needs, and what is built, which is shared with the checkout of the tests.
+LEFT_OUT = (".*", "__pycache__", "build", "docs", "results", "tests")
+SHARED = "build"
+# What may differ from machine to machine, and nothing else: the microseconds of an instant and the ports that the
+# kernel draws follow from the kernel's binary, whose source Debian updates.
 VOLATILE = (
     (re.compile(r"(\d\.\d{3})\d{3}(?= |$)"), r"\1"),
     (re.compile(r"\b(\d+\.\d+\.\d+\.\d+)\.\d{5}\b"), r"\1.PORT"),
@@ -130,32 +121,35 @@ def _commands(text: str, line: int) -> Iterator[Command]:
 
 def checkout(folder: Path) -> Path:
     """A clone without a history, and without results."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for name in COPIED:
-        source = ROOT / name
-        if source.is_dir():
-            shutil.copytree(source, folder / name, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
-        else:
-            shutil.copy2(source, folder / name)
-    for name in LINKED:
-        (folder / name).symlink_to(ROOT / name)
+    shutil.copytree(ROOT, folder, symlinks=True, ignore=_left_out)
+    (folder / SHARED).symlink_to(ROOT / SHARED)
     return folder
 
 
+def _left_out(folder: str, names: list[str]) -> set[str]:
+    patterns = LEFT_OUT if Path(folder) == ROOT else ("__pycache__",)
+    return shutil.ignore_patterns(*patterns)(folder, names)
+
+
 def rewrite(say: Callable[[str], object] = print) -> None:
-    """Do all steps, and put the output of each command that prints something else into the page."""
+    """Do all steps; put what commands print now, and the pictures that they draw now, into the page."""
     page = PAGE.read_text(encoding="utf-8")
     at = 0
     with tempfile.TemporaryDirectory() as folder:
         root = checkout(Path(folder) / "pathwarp")
         for step in list(steps()):
             printed = step.do(root)
+            if "\nexit status " in printed:
+                sys.exit(f"line {step.line}: {step}\n{printed}")
             if isinstance(step, Command):
                 head = f"$ {step.words}\n"
                 at = page.index(head + step.output, at) + len(head)
                 if not step.prints(printed):
                     say(f"line {step.line}: {step.words}")
                     page = page[:at] + printed + page[at + len(step.output) :]
+        for drawn in root.glob("results/*/figures/*.png"):
+            if f"(images/{drawn.name})" in page:
+                shutil.copy2(drawn, PAGE.parent / "images" / drawn.name)
     PAGE.write_text(page, encoding="utf-8")
 
 
