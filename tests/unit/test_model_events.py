@@ -12,6 +12,7 @@ import pytest
 from golden_project import copy_project
 
 from pathwarp.model.events.registry import EVENT_KINDS, FAILURES
+from pathwarp.plan.orders import FORMAT
 
 ROOT = Path(__file__).parents[2]
 # The receiver's gateway forgets it, and remembers it again.
@@ -84,3 +85,8 @@ def test_the_guest_can_take_every_step_of_every_kind():
     known = set(re.findall(r'^    "(\w+)": _', source, re.MULTILINE))
     made = set(re.findall(r'"do": "(\w+)"', (ROOT / "pathwarp/model/events/kind.py").read_text()))
     assert made == known
+
+
+def test_the_guest_knows_the_orders_of_now():
+    known = re.search(r"^_FORMATS = \((.*)\)$", (ROOT / "pathwarp/guest/trial.py").read_text(), re.MULTILINE)
+    assert FORMAT in [int(number) for number in known[1].split(",") if number.strip()]
