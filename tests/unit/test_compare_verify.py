@@ -205,3 +205,13 @@ def test_without_the_sealed_plan_the_rest_is_told(job):
     lines = changes(job, inputs=inputs_of(job.trial, boot=["sh"]))
     assert lines[0].startswith("boot.0: unshare when it was sealed, sh now")
     assert lines[-1].startswith("plan: none when it was sealed")
+
+
+def test_a_manifest_from_before_inputs_were_told_one_by_one(job):
+    manifest = json.loads((job.final / "manifest.json").read_text())
+    manifest["inputs"] = {"kernel": "1" * 64, "lab": "2" * 64, "guest": "3" * 64}
+    lines = outdated_inputs(job, manifest, job.final)
+    assert f"guest code: {'3' * 24}… when it was sealed" in lines[1]
+    assert any(line.startswith("boot: none when it was sealed") for line in lines)
+    assert any(line.startswith("orders.logs/waits.txt: none when it was sealed") for line in lines)
+    assert not any(line.startswith(("kernel", "plan")) for line in lines)
