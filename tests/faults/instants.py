@@ -72,8 +72,9 @@ class Disturbed:
 
 def own_notes() -> None:
     """Give a fork a pipe of its own to note requests in, in the place of its parent's."""
-    interrupt = sys.modules.get("pathwarp.base.interrupt")
-    for own, ours in zip(os.pipe(), interrupt._notes.ends if interrupt else (), strict=False):
+    # There is no such module yet, or half of it.
+    notes = getattr(sys.modules.get("pathwarp.base.interrupt"), "_notes", None)
+    for own, ours in zip(os.pipe(), notes.ends if notes else (), strict=False):
         os.dup2(own, ours)
         os.set_blocking(ours, False)
 
