@@ -7,7 +7,7 @@ import signal
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from multiprocessing.connection import Connection
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pathwarp.base import interrupt
 from pathwarp.base.complaints import Complaints, Exit
@@ -48,13 +48,13 @@ def side_by_side(do: Callable[[Thing], Made], things: Sequence[Thing], processes
                 else:
                     busy.remove(connection)
     finally:
-        for connection, process in workers.items():
-            process.terminate()
-            process.join()
+        for connection, worker in workers.items():
+            worker.terminate()
+            worker.join()
             connection.close()
 
 
-def _received(connection: Connection) -> Made:
+def _received(connection: Connection) -> Any:
     try:
         made, error = connection.recv()
     except EOFError:
@@ -77,7 +77,7 @@ def _serve(do: Callable[[Thing], Made], connection: Connection, parent: int) -> 
         except EOFError:
             return
         try:
-            answer = do(thing), None
+            answer: tuple[Made | None, Exception | None] = do(thing), None
         except Exception as error:  # noqa: BLE001, the parent raises it
             answer = None, error
         connection.send(answer)

@@ -26,7 +26,7 @@ def command(catalogue: Catalogue, runs: str | None, seed: str | None, **chosen: 
 
     complaints: list[Complaint] = []
     selection = read_selection(complaints, **chosen)
-    numbers = {
+    numbers: dict[str, Any] = {
         "runs": read_number("runs", runs, MOST_RUNS, complaints) or 1,
         "seed": read_number("seed", seed, LARGEST_SEED, complaints) or 1,
     }

@@ -14,7 +14,7 @@ import click
 from pathwarp.base.complaints import Complaint, Complaints, Exit, gather
 from pathwarp.commands.options import option, read_names, read_number
 from pathwarp.model.catalogue import Catalogue
-from pathwarp.model.overrides import Setting
+from pathwarp.model.overrides import Override
 from pathwarp.plan.request import Request, plan_trials
 from pathwarp.plan.trial import Trial
 from pathwarp.run.progress import Progress
@@ -96,8 +96,8 @@ def finish(job: Job, folder: Path, started: float) -> Took:
 
 
 def _plan(root: Path, traffic: str | None, pace: str) -> list[Trial]:
-    settings = (Setting("time", pace),)
-    return plan_trials(Request(root, SCENARIO, traffic=read_names(traffic), runs=1, settings=settings))
+    overrides = (Override("time", pace),)
+    return plan_trials(Request(root, SCENARIO, traffic=read_names(traffic), runs=1, overrides=overrides))
 
 
 def _measure(root: Path, trial: Trial, guests: int, often: int) -> Measured:

@@ -4,7 +4,7 @@
 import click
 
 from pathwarp.base.complaints import Complaint, Complaints
-from pathwarp.model.catalogue import KINDS, Catalogue
+from pathwarp.model.catalogue import FILE_KINDS, Catalogue
 
 
 @click.command("list")
@@ -12,7 +12,7 @@ from pathwarp.model.catalogue import KINDS, Catalogue
 def command(catalogue: Catalogue) -> None:
     """Name the scenarios, variants, traffic and topologies there are."""
     complaints: list[Complaint] = []
-    titles = {kind: catalogue.titles(kind, complaints) for kind in KINDS}
+    titles = {kind: catalogue.titles(kind, complaints) for kind in FILE_KINDS}
     width = max((len(name) for named in titles.values() for name in named), default=0)
     for kind, named in titles.items():
         click.echo(f"{kind.option}:")

@@ -13,7 +13,7 @@ import click
 
 from pathwarp.base.complaints import Complaint
 from pathwarp.model.backends.registry import BACKENDS, DEFAULT_BACKEND
-from pathwarp.model.overrides import OPTION, read_settings
+from pathwarp.model.overrides import OPTION, read_overrides
 
 Decorator = Callable[[Callable], Callable]
 
@@ -66,7 +66,7 @@ def read_selection(
         "scenario": scenario or "",
         "variants": read_names(variant),
         "traffic": read_names(traffic),
-        "settings": read_settings(texts, complaints),
+        "overrides": read_overrides(texts, complaints),
     }
 
 

@@ -36,11 +36,11 @@ def plan(
     workers = read_number("jobs", jobs, cpus, complaints) or cpus
     if backend in BACKENDS and BACKENDS[backend].alone and jobs and workers > 1:
         complaints.append(Complaint("jobs", BACKENDS[backend].why_alone, "1"))
-    numbers = {name: number for name, number in numbers.items() if number}
+    options: dict[str, Any] = {"backend": backend, "with_baseline": with_baseline, **selection}
+    options |= {name: number for name, number in numbers.items() if number}
     trials = []
     with gather(complaints):
-        options = {"backend": backend, "with_baseline": with_baseline}
-        trials = plan_trials(Request(catalogue.root, **options, **selection, **numbers))
+        trials = plan_trials(Request(catalogue.root, **options))
     if complaints:
         raise Complaints(complaints)
     return trials, workers, selection
@@ -63,7 +63,7 @@ def read_results(
 
     experiment = load_experiment(catalogue, **selection)
     scenario = experiment.scenario
-    name = label(scenario.name, selection["settings"], backend)
+    name = label(scenario.name, selection["overrides"], backend)
     variants = list(dict.fromkeys([scenario.baseline, *experiment.variants]))
     from pathwarp.measure.again import measured_results
 
@@ -91,8 +91,8 @@ def print_table(
     seeds: Sequence[int] | None = None,
 ) -> Exit:
     """Print the table of what is sealed; folders that cannot be used are named behind it and make it FAILED."""
+    from pathwarp.present.headline import by_headline
     from pathwarp.present.table import render
-    from pathwarp.results.reading import by_headline
 
     complaints: list[Complaint] = []
     scenario, results, folder = read_results(catalogue, selection, backend, complaints, seeds)

@@ -10,8 +10,7 @@ from pathwarp.base.complaints import Complaint, Complaints, gather
 from pathwarp.compare.outdated import outdated_inputs
 from pathwarp.compare.repeated import compare
 from pathwarp.plan.trial import Trial
-from pathwarp.results import runfolder
-from pathwarp.results.sealed import MANIFEST, is_whole, read_manifest
+from pathwarp.results.sealed import MANIFEST, is_whole, read_manifest, sealed_id
 from pathwarp.run.progress import Progress
 from pathwarp.run.queue import make_jobs, run_jobs
 from pathwarp.run.worker import Job, Outcome
@@ -34,7 +33,7 @@ def verify_trials(root: Path, trials: Sequence[Trial], jobs: int, times: int = 1
     work = make_jobs(root, trials, compare)
     todo, different = [], []
     for job in work:
-        if runfolder.sealed_id(job.final) == job.trial_id:
+        if sealed_id(job.final) == job.trial_id:
             todo += [job] * times
         else:
             click.echo(_changed(job))
@@ -54,7 +53,7 @@ def verify_trials(root: Path, trials: Sequence[Trial], jobs: int, times: int = 1
 
 def _unsealed(root: Path, trial: Trial) -> list[Complaint]:
     folder = root / trial.folder
-    found = runfolder.sealed_id(folder)
+    found = sealed_id(folder)
     if found is None:
         hint = f"run it first: {trial.command}"
         return [Complaint(str(trial.folder), "is not sealed, so there is nothing to compare with", hint=hint)]

@@ -3,8 +3,8 @@
 
 import numpy as np
 
+from pathwarp.base.units import NS_PER_S
 from pathwarp.measure.apps.ditg import ReceiverLog
-from pathwarp.measure.inputs import NS_PER_S
 
 QUANTILES = (0, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1)
 SERIES_POINTS = 600

@@ -10,8 +10,6 @@ from pathwarp.base.broken import broken
 from pathwarp.base.formats import check_format
 from pathwarp.base.jsonfile import read_mapping
 
-NS_PER_S = 1_000_000_000
-
 # The formats of `logs/plan.json` that measuring understands.
 PLAN_FORMATS = (1, 2)
 

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from pathwarp.base.units import NS_PER_S
 from pathwarp.measure import bursts, delays
 from pathwarp.measure.analysis import Analysis
-from pathwarp.measure.inputs import NS_PER_S, Failure
+from pathwarp.measure.inputs import Failure
 from pathwarp.measure.transports import reinjections
 from pathwarp.model.metrics import MEDIANS
 

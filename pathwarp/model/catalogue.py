@@ -16,7 +16,7 @@ NAME_RULE = "lower-case letters, digits and dashes, at most 40"
 
 
 @dataclass(frozen=True)
-class Kind:
+class FileKind:
     """A kind of data file: what one is called, where it is, and the option that names it on the command line."""
 
     noun: str
@@ -29,13 +29,13 @@ class Kind:
         return "*/" in self.pattern
 
 
-SCENARIO = Kind("scenario", "scenarios/*.yaml", "scenario")
-VARIANT = Kind("variant", "kernels/variants/*/variant.yaml", "variant")
-WORKLOAD = Kind("workload", "traffic/*.yaml", "traffic")
-TOPOLOGY = Kind("topology", "topologies/*.yaml", "topology")
-MOBILITY = Kind("mobility model", "topologies/mobility/*.yaml", "mobility")
+SCENARIO = FileKind("scenario", "scenarios/*.yaml", "scenario")
+VARIANT = FileKind("variant", "kernels/variants/*/variant.yaml", "variant")
+WORKLOAD = FileKind("workload", "traffic/*.yaml", "traffic")
+TOPOLOGY = FileKind("topology", "topologies/*.yaml", "topology")
+MOBILITY = FileKind("mobility model", "topologies/mobility/*.yaml", "mobility")
 # Those that `list` names.
-KINDS = (SCENARIO, VARIANT, WORKLOAD, TOPOLOGY)
+FILE_KINDS = (SCENARIO, VARIANT, WORKLOAD, TOPOLOGY)
 
 
 def is_name(text: object) -> bool:
@@ -56,7 +56,7 @@ class Catalogue:
 
     root: Path
 
-    def files(self, kind: Kind) -> dict[str, Path]:
+    def files(self, kind: FileKind) -> dict[str, Path]:
         """Name to file, sorted by name; what is not named by the rule is left out."""
         found = {}
         for path in sorted(self.root.glob(kind.pattern)):
@@ -65,10 +65,10 @@ class Catalogue:
                 found[name] = path
         return found
 
-    def names(self, kind: Kind) -> list[str]:
+    def names(self, kind: FileKind) -> list[str]:
         return list(self.files(kind))
 
-    def complaint(self, kind: Kind, name: object, where: str) -> Complaint | None:
+    def complaint(self, kind: FileKind, name: object, where: str) -> Complaint | None:
         """What is wrong with `name` as the name of a `kind`, asked for at `where`; None when there is such a file."""
         names = self.names(kind)
         if name in names:
@@ -87,7 +87,7 @@ class Catalogue:
             where, f"unknown {kind.noun} '{name}'", valid, suggest(name, names) or f"a new one goes to {home}"
         )
 
-    def titles(self, kind: Kind, complaints: list[Complaint]) -> dict[str, str]:
+    def titles(self, kind: FileKind, complaints: list[Complaint]) -> dict[str, str]:
         """Name to title line; files without one, or named wrong, go to `complaints`."""
         from pathwarp.base.yamlfile import read
 

@@ -10,10 +10,9 @@ from pydantic import BaseModel
 
 from pathwarp.base.complaints import Complaint, Complaints, gather
 from pathwarp.base.yamlfile import YamlFile, read
-from pathwarp.model import overrides as options
-from pathwarp.model.catalogue import MOBILITY, SCENARIO, TOPOLOGY, VARIANT, WORKLOAD, Catalogue, Kind, suggest
+from pathwarp.model.catalogue import MOBILITY, SCENARIO, TOPOLOGY, VARIANT, WORKLOAD, Catalogue, FileKind, suggest
 from pathwarp.model.links.files import missing
-from pathwarp.model.overrides import Setting
+from pathwarp.model.overrides import Override, apply
 from pathwarp.model.rules import scenario_complaints
 from pathwarp.model.schema.common import PinnedSysctls
 from pathwarp.model.schema.explain import read_model
@@ -21,7 +20,7 @@ from pathwarp.model.schema.mobility import Mobility
 from pathwarp.model.schema.scenario import Scenario
 from pathwarp.model.schema.topology import Topology
 from pathwarp.model.schema.variant import ResolvedVariant, Variant, resolve
-from pathwarp.model.schema.workload import KINDS, Workload
+from pathwarp.model.schema.workload import WORKLOAD_KINDS, Workload
 
 ALL = "all"
 PINNED = "vms/sysctls.yaml"
@@ -48,7 +47,7 @@ def load_experiment(
     scenario: str,
     variants: tuple[str, ...] = (),
     traffic: tuple[str, ...] = (),
-    settings: tuple[Setting, ...] = (),
+    overrides: tuple[Override, ...] = (),
     with_baseline: bool = False,
 ) -> Experiment:
     """Load a scenario; no variants or traffic means the scenario's own, `all` every one there is.
@@ -62,7 +61,7 @@ def load_experiment(
         pinned = read_model(PinnedSysctls, read(catalogue.root / PINNED, catalogue.root)).root
     with gather(complaints):
         file = _read(catalogue, SCENARIO, scenario, SCENARIO.option)
-        options.apply(settings, file)
+        apply(overrides, file)
     data = file.data if file else {}
     if catalogue.complaint(TOPOLOGY, data.get("topology"), "") is None:
         with gather(complaints):
@@ -96,10 +95,12 @@ def load_workload(catalogue: Catalogue, name: str) -> Workload:
     """The workload of this name; Complaints when there is none, or for all that is wrong with its file."""
     file = _read(catalogue, WORKLOAD, name, WORKLOAD.option)
     kind = file.data.get("kind")
-    if not isinstance(kind, str) or kind not in KINDS:
+    if not isinstance(kind, str) or kind not in WORKLOAD_KINDS:
         what = "is missing" if "kind" not in file.data else f"{str(kind)[:60]!r} is unknown"
-        raise Complaints.one(file.where(("kind",)), what, ", ".join(KINDS), suggest(kind, tuple(KINDS)))
-    return _model(file, KINDS[kind], name)
+        raise Complaints.one(
+            file.where(("kind",)), what, ", ".join(WORKLOAD_KINDS), suggest(kind, tuple(WORKLOAD_KINDS))
+        )
+    return _model(file, WORKLOAD_KINDS[kind], name)
 
 
 def load_mobility(catalogue: Catalogue, name: str) -> Mobility:
@@ -164,7 +165,7 @@ def _trace_complaints(catalogue: Catalogue, workload: Workload) -> Iterator[Comp
         yield Complaint(where, what, hint=f"bin/pathwarp traffic generate {workload.name} writes them")
 
 
-def _read(catalogue: Catalogue, kind: Kind, name: str, where: str) -> YamlFile:
+def _read(catalogue: Catalogue, kind: FileKind, name: str, where: str) -> YamlFile:
     complaint = catalogue.complaint(kind, name, where)
     if complaint:
         raise Complaints([complaint])
@@ -195,7 +196,7 @@ def _wanted(asked: tuple[str, ...], every: object, defaults: list[object]) -> li
 
 
 def _known(
-    catalogue: Catalogue, kind: Kind, names: list[str], asked: tuple[str, ...], complaints: list[Complaint]
+    catalogue: Catalogue, kind: FileKind, names: list[str], asked: tuple[str, ...], complaints: list[Complaint]
 ) -> Iterator[str]:
     """Those names that have a file; a complaint for each other one that was asked for (checks have the scenario's)."""
     for name in names:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Options of a scenario, `events.0.fail=interface-down`: values that replace or join those of its file.
+"""Overrides, `events.0.fail=interface-down`: values that replace or join those of a scenario's file.
 
-The folder of the results gets the settings into its name, so that results of different options never mix.
+The folder of the results gets the overrides into its name, so that results of different ones never mix.
 """
 
 import hashlib
@@ -17,13 +17,13 @@ from pathwarp.model.catalogue import suggest
 
 # Characters of a folder's name, of which file systems take 255.
 LABEL_LIMIT = 120
-# Characters of all settings together: more is a mistake.
+# Characters of all overrides together: more is a mistake.
 TEXT_LIMIT = 10_000
 OPTION = "set"
 
 
 @dataclass(frozen=True, order=True)
-class Setting:
+class Override:
     """`path` names the place with dots, `text` is the value as YAML."""
 
     path: str
@@ -33,8 +33,8 @@ class Setting:
         return f"{self.path}={self.text}"
 
 
-def read_settings(texts: Iterable[str], complaints: list[Complaint]) -> tuple[Setting, ...]:
-    """Settings from texts such as `a.b=1,c=x`, sorted by path; what is none goes to `complaints`.
+def read_overrides(texts: Iterable[str], complaints: list[Complaint]) -> tuple[Override, ...]:
+    """Overrides from texts such as `a.b=1,c=x`, sorted by path; what is none goes to `complaints`.
 
     Commas inside brackets and quotes belong to a value.
     """
@@ -44,7 +44,7 @@ def read_settings(texts: Iterable[str], complaints: list[Complaint]) -> tuple[Se
             Complaint(OPTION, "is too long", f"at most {TEXT_LIMIT} characters", "write a scenario of its own")
         )
         return ()
-    settings: dict[str, Setting] = {}
+    overrides: dict[str, Override] = {}
     for part in (part for text in texts for part in _split(text)):
         path, equals, text = (piece.strip() for piece in part.partition("="))
         where = f"{OPTION}={part}"[:120]
@@ -52,31 +52,31 @@ def read_settings(texts: Iterable[str], complaints: list[Complaint]) -> tuple[Se
             complaints.append(
                 Complaint(where, "is not a setting", "PATH=VALUE, for example events.0.fail=interface-down")
             )
-        elif path in settings and settings[path].text != text:
-            complaints.append(Complaint(where, f"{path} is set twice, first to {settings[path].text!r}"))
+        elif path in overrides and overrides[path].text != text:
+            complaints.append(Complaint(where, f"{path} is set twice, first to {overrides[path].text!r}"))
         else:
-            settings[path] = Setting(path, text)
-    return tuple(sorted(settings.values()))
+            overrides[path] = Override(path, text)
+    return tuple(sorted(overrides.values()))
 
 
-def apply(settings: Iterable[Setting], file: YamlFile) -> None:
-    """Put the settings into a file's data, before it is checked; Complaints for places that there are not."""
+def apply(overrides: Iterable[Override], file: YamlFile) -> None:
+    """Put the overrides into a file's data, before it is checked; Complaints for places that there are not."""
     complaints: list[Complaint] = []
-    for setting in settings:
+    for override in overrides:
         with gather(complaints):
-            _put(setting, file)
+            _put(override, file)
     if complaints:
         raise Complaints(complaints)
 
 
-def label(scenario: str, settings: Iterable[Setting], backend: str = DEFAULT_BACKEND) -> str:
+def label(scenario: str, overrides: Iterable[Override], backend: str = DEFAULT_BACKEND) -> str:
     """The folder name of the scenario's results: `path-failure`, `path-failure+events.0.fail=interface-down`.
 
     Another backend than the default one is in it as well, `path-failure+backend=vm`. What is not safe in a file name
-    becomes a dash; a hash of the settings then keeps different ones apart.
+    becomes a dash; a hash of the overrides then keeps different ones apart.
     """
     others = [] if backend == DEFAULT_BACKEND else [f"backend={backend}"]
-    full = "+".join([scenario, *map(str, settings), *others])
+    full = "+".join([scenario, *map(str, overrides), *others])
     safe = re.sub(r"[^A-Za-z0-9._=+-]+", "-", full)
     if safe == full and len(full) <= LABEL_LIMIT:
         return full
@@ -98,9 +98,9 @@ def _split(text: str) -> list[str]:
     return [piece.strip() for piece in pieces if piece.strip()]
 
 
-def _put(setting: Setting, file: YamlFile) -> None:
-    where = f"{OPTION}={setting}"[:120]
-    steps = setting.path.split(".")
+def _put(override: Override, file: YamlFile) -> None:
+    where = f"{OPTION}={override}"[:120]
+    steps = override.path.split(".")
     # A sysctl's name has dots of its own, and the file need not have any sysctls.
     if steps[0] == "sysctls" and len(steps) > 1:
         steps = ["sysctls", ".".join(steps[1:])]
@@ -114,7 +114,7 @@ def _put(setting: Setting, file: YamlFile) -> None:
         data = data[key]
         place.append(key)
     key = _key(data, steps[-1], where)
-    data[key] = value(setting.text, where)
+    data[key] = value(override.text, where)
     file.mark_as_set((*place, key))
 
 

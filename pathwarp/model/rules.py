@@ -11,7 +11,7 @@ from typing import Any
 from pathwarp.base.complaints import Complaint
 from pathwarp.base.units import parse_duration_ns
 from pathwarp.base.yamlfile import Place, YamlFile
-from pathwarp.model.catalogue import TOPOLOGY, VARIANT, WORKLOAD, Catalogue, Kind, is_name, suggest
+from pathwarp.model.catalogue import TOPOLOGY, VARIANT, WORKLOAD, Catalogue, FileKind, is_name, suggest
 from pathwarp.model.events.registry import kinds_with, options
 
 
@@ -43,7 +43,7 @@ def scenario_complaints(file: YamlFile, topology: YamlFile | None, catalogue: Ca
 
 def _name_complaints(file: YamlFile, catalogue: Catalogue) -> Iterator[Complaint]:
     """Names in a scenario that are those of no file."""
-    places: list[tuple[Kind, Place]] = [(TOPOLOGY, ("topology",)), (VARIANT, ("baseline",))]
+    places: list[tuple[FileKind, Place]] = [(TOPOLOGY, ("topology",)), (VARIANT, ("baseline",))]
     for kind, key in ((VARIANT, "variants"), (WORKLOAD, "traffic")):
         places += [(kind, (key, index)) for index in range(len(_list(file.data.get(key))))]
     for kind, place in places:

@@ -40,7 +40,7 @@ def plan_of(trial: Trial, release: str) -> dict[str, object]:
         "format": FORMAT,
         "release": release,
         "scenario": trial.scenario.name,
-        "settings": [str(setting) for setting in trial.settings],
+        "settings": [str(override) for override in trial.overrides],
         "variant": trial.variant.name,
         "traffic": trial.workload.name,
         "seed": trial.seed,

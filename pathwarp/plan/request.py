@@ -12,7 +12,7 @@ from pathwarp.model.backends.registry import DEFAULT_BACKEND, backend_complaint
 from pathwarp.model.catalogue import Catalogue
 from pathwarp.model.links.files import Followed, follow
 from pathwarp.model.load import Experiment, load_experiment, trace_path
-from pathwarp.model.overrides import Setting
+from pathwarp.model.overrides import Override
 from pathwarp.model.schema.topology import Topology
 from pathwarp.model.schema.workload import Workload
 from pathwarp.model.traces import read_csv
@@ -35,7 +35,7 @@ class Request:
     seed: int = 1
     runs: int | None = None
     backend: str = DEFAULT_BACKEND
-    settings: tuple[Setting, ...] = ()
+    overrides: tuple[Override, ...] = ()
     with_baseline: bool = False
 
 
@@ -49,7 +49,7 @@ def plan_trials(request: Request) -> list[Trial]:
     complaints = list(_number_complaints(request))
     experiment = None
     with gather(complaints):
-        names = (request.scenario, request.variants, request.traffic, request.settings)
+        names = (request.scenario, request.variants, request.traffic, request.overrides)
         experiment = load_experiment(catalogue, *names, with_baseline=request.with_baseline)
     if complaints:
         raise Complaints(complaints)
@@ -82,7 +82,7 @@ def plan_trials(request: Request) -> list[Trial]:
                     seed=seed,
                     replay=replay,
                     backend=request.backend,
-                    settings=request.settings,
+                    overrides=request.overrides,
                 )
                 for variant in experiment.variants.values()
             ]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pathwarp.model.backends.backend import VIRTUAL_MODE
 from pathwarp.model.backends.registry import BACKENDS, DEFAULT_BACKEND
-from pathwarp.model.overrides import Setting, label
+from pathwarp.model.overrides import Override, label
 from pathwarp.model.schema.scenario import Scenario
 from pathwarp.model.schema.topology import Topology
 from pathwarp.model.schema.variant import ResolvedVariant
@@ -48,12 +48,12 @@ class Trial:
     seed: int
     replay: Replay = field(repr=False)
     backend: str
-    settings: tuple[Setting, ...]
+    overrides: tuple[Override, ...]
 
     @cached_property
     def folder(self) -> Path:
         """Where the result goes, relative to the project's folder."""
-        scenario = label(self.scenario.name, self.settings, self.backend)
+        scenario = label(self.scenario.name, self.overrides, self.backend)
         return Path("results", scenario, self.variant.name, self.workload.name, f"seed-{self.seed:03d}")
 
     @property
@@ -67,7 +67,7 @@ class Trial:
         words = {"scenario": self.scenario.name, "variant": self.variant.name, "traffic": self.workload.name}
         words |= {"seed": str(self.seed), "runs": "1"}
         words |= {} if self.backend == DEFAULT_BACKEND else {"backend": self.backend}
-        words |= {"set": ",".join(map(str, self.settings))} if self.settings else {}
+        words |= {"set": ",".join(map(str, self.overrides))} if self.overrides else {}
         return shlex.join(["make", *(f"{name}={value}" for name, value in words.items())])
 
     @property

@@ -14,7 +14,9 @@ KERNELS = "kernels/base.yaml"
 LAB = "vms/lab.yaml"
 
 Lines = Annotated[tuple[Line, ...], Field(min_length=1)]
-Paths = Annotated[tuple[Annotated[str, Field(pattern=r"^(/[\w.*-]+)+$")], ...], Field(min_length=1)]
+Paths = Annotated[
+    tuple[Annotated[str, Field(max_length=1000, pattern=r"^(/[\w.*-]{1,200})+$")], ...], Field(min_length=1)
+]
 
 
 class KernelBackend(Part):

@@ -11,8 +11,9 @@ from pathwarp.model.metrics import METRICS
 from pathwarp.model.schema.scenario import Scenario
 from pathwarp.model.schema.variant import ResolvedVariant
 from pathwarp.present import bars, boxes, histogram, timing
+from pathwarp.present.headline import by_headline
 from pathwarp.present.looks import Look, looks_of
-from pathwarp.results.reading import TrialResult, by_group, by_headline
+from pathwarp.results.reading import TrialResult, by_group
 
 
 def draw_figures(
@@ -115,14 +116,14 @@ def typical(baseline: Sequence[TrialResult], variant: Sequence[TrialResult], met
     """
     partners = {trial.seed: trial for trial in baseline}
     hit = [trial for trial in variant if trial.metrics.get("affected_burst") is not None]
-    pairs = [(partners[trial.seed], trial) for trial in hit if trial.seed in partners]
+    pairs: list[tuple[TrialResult, ...]] = [(partners[trial.seed], trial) for trial in hit if trial.seed in partners]
     burst = "affected_burst"
     pairs = [pair for pair in pairs if pair[0].metrics.get(burst) == pair[1].metrics[burst]] or [(t,) for t in hit]
-    full = [pair for pair in pairs if all(trial.value(metric) is not None for trial in pair)]
-    if not full:
+    changes = []
+    for place, pair in enumerate(pairs):
+        values = [value for trial in pair if (value := trial.value(metric)) is not None]
+        if len(values) == len(pair):
+            changes.append((values[-1] - (values[0] if len(values) > 1 else 0), pair[0].seed, place))
+    if not changes:
         return pairs[0] if pairs else ()
-
-    def change(pair: tuple[TrialResult, ...]) -> tuple[float, int]:
-        return pair[-1].value(metric) - (pair[0].value(metric) if len(pair) > 1 else 0), pair[0].seed
-
-    return sorted(full, key=change)[(len(full) - 1) // 2]
+    return pairs[sorted(changes)[(len(changes) - 1) // 2][-1]]

@@ -5,8 +5,11 @@ import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
+from typing import TypeVar
 
 CONFIDENCE = 0.95
+
+Key = TypeVar("Key", bound=Hashable)
 
 
 @dataclass(frozen=True)
@@ -18,8 +21,8 @@ class Estimate:
     high: float | None = None
 
     @property
-    def bounded(self) -> bool:
-        return self.low is not None and self.high is not None
+    def bounds(self) -> tuple[float, float] | None:
+        return None if self.low is None or self.high is None else (self.low, self.high)
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,7 @@ def median_of(values: Sequence[float]) -> Estimate | None:
     return Estimate(median(ordered), *ends)
 
 
-def compare(baseline: Mapping[Hashable, float | None], variant: Mapping[Hashable, float | None]) -> Comparison:
+def compare(baseline: Mapping[Key, float | None], variant: Mapping[Key, float | None]) -> Comparison:
     """Compare the trials that have the same key (trace and seed) on both sides; a trial without a partner is left out.
 
     The difference has the interval of the paired t test. The ratio of means has Fieller's interval for paired values

@@ -29,7 +29,7 @@ def render(
     compared = baseline is not None and any(baseline in variants and len(variants) > 1 for variants in groups.values())
     rows, notes = [], []
     for traffic, variants in groups.items():
-        before = values_of(variants.get(baseline, ()), metric)
+        before = values_of(variants.get(baseline, ()) if baseline else (), metric)
         for variant, trials in variants.items():
             comparison = None
             if before and variant != baseline:
@@ -85,9 +85,9 @@ def _change(estimate: Estimate | None, factor: int, decimals: int) -> list[str]:
 
 
 def _span(estimate: Estimate | None, decimals: int, factor: int = 1, sign: bool = False) -> str:
-    if estimate is None or not estimate.bounded:
+    if estimate is None or estimate.bounds is None:
         return NONE
-    return " to ".join(number(factor * end, decimals, sign) for end in (estimate.low, estimate.high))
+    return " to ".join(number(factor * end, decimals, sign) for end in estimate.bounds)
 
 
 def _notes(who: str, trials: Sequence[TrialResult], metric: str, comparison: Comparison | None) -> list[str]:

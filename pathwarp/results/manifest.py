@@ -57,7 +57,7 @@ def manifest(
         "format": FORMAT,
         "trial_id": trial_id,
         "scenario": trial.scenario.model_dump(mode="json"),
-        "settings": [str(setting) for setting in trial.settings],
+        "settings": [str(override) for override in trial.overrides],
         "topology": trial.topology.model_dump(mode="json"),
         "traffic": {
             **trial.workload.model_dump(mode="json"),

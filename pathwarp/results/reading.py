@@ -35,7 +35,8 @@ class TrialResult:
     @property
     def events(self) -> list[dict[str, Any]]:
         """The trial's loss events, an entry for each failure."""
-        return self.metrics.get("loss_events", [])
+        events: list[dict[str, Any]] = self.metrics.get("loss_events", [])
+        return events
 
     @property
     def incomplete(self) -> int:
@@ -72,17 +73,6 @@ class TrialResult:
 def values_of(trials: Iterable[TrialResult], metric: str) -> dict[tuple[int, int], float | None]:
     """The numbers of several trials of one variant and traffic, by seed and loss event."""
     return {key: value for trial in trials for key, value in trial.values(metric).items()}
-
-
-def by_headline(results: Sequence[TrialResult], metrics: Sequence[str]) -> dict[str, list[TrialResult]]:
-    """{metric: trials}: for the trials of each traffic the first metric that applies; those of bursts need bursts."""
-    found: dict[str, list[TrialResult]] = {}
-    for variants in by_group(results).values():
-        trials = [trial for of_variant in variants.values() for trial in of_variant]
-        bursts = any(trial.metrics.get("burst_completion_time_ms", True) for trial in trials)
-        apply = [metric for metric in metrics if bursts or not METRICS[metric].bursts]
-        found.setdefault(next(iter(apply), metrics[0]), []).extend(trials)
-    return found
 
 
 def load_results(

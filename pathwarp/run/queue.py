@@ -18,6 +18,7 @@ from pathwarp.plan.orders import orders
 from pathwarp.plan.trial import Trial
 from pathwarp.prepare import kernel, lab, prepare
 from pathwarp.results import runfolder
+from pathwarp.results.sealed import sealed_id
 from pathwarp.run import cpus
 from pathwarp.run.guests.choice import guests_of
 from pathwarp.run.guests.guest import describe_status
@@ -51,7 +52,7 @@ def run_trials(root: Path, trials: Sequence[Trial], jobs: int, retries: int = 0,
     work = make_jobs(root, trials, seal_and_measure)
     for job in work:
         with gather(complaints):
-            if runfolder.sealed_id(job.final) != job.trial_id:
+            if sealed_id(job.final) != job.trial_id:
                 todo.append(replace(job, recognise=True, retries=retries))
             elif again:
                 todo.append(replace(job, finish=again, retries=retries))

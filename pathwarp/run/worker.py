@@ -21,7 +21,7 @@ from pathwarp.plan.orders import orders
 from pathwarp.plan.trial import Trial
 from pathwarp.results import runfolder
 from pathwarp.results.manifest import manifest
-from pathwarp.results.sealed import read_manifest
+from pathwarp.results.sealed import read_manifest, sealed_id
 from pathwarp.run.guests.choice import Guests, guests_of
 from pathwarp.run.guests.decode import decode_log
 from pathwarp.run.guests.guest import GuestFailed, last_lines
@@ -114,7 +114,7 @@ def perform(job: Job, guests: Guests) -> Outcome:
     started = time.monotonic()
     results = job.root / "results"
     try:
-        if job.recognise and runfolder.sealed_id(job.final) == job.trial_id:
+        if job.recognise and sealed_id(job.final) == job.trial_id:
             return Outcome(job, 0.0, found=True)
         with runfolder.in_progress(results, job.trial_id) as folder:
             try:

@@ -22,5 +22,6 @@ def test_what_another_run_sealed_is_recognised(project, undisturbed):
     ahead = project.start(*RUN)
     status, output, errors = project.call(*RUN, "--runs", "1")
     assert status == 0, output + errors
-    assert ahead.communicate() and ahead.returncode == 0
+    ahead.communicate()
+    assert ahead.returncode == 0
     assert hashes(project) == undisturbed.trials

@@ -11,7 +11,7 @@ import pytest
 from timers import Estimate
 
 from pathwarp.measure.analysis import Analysis, analyse
-from pathwarp.model.overrides import Setting
+from pathwarp.model.overrides import Override
 from pathwarp.plan.request import Request, plan_trials
 from pathwarp.plan.trial import Trial
 from pathwarp.run.guests.uml import UmlSettings
@@ -91,7 +91,9 @@ def observe(tmp_path_factory, make_project):
     trials = {
         (trial.variant.name, topology, trial.workload.name): trial
         for topology in TOPOLOGIES
-        for trial in plan_trials(Request(root, "silent", VARIANTS, TRAFFIC, settings=(Setting("topology", topology),)))
+        for trial in plan_trials(
+            Request(root, "silent", VARIANTS, TRAFFIC, overrides=(Override("topology", topology),))
+        )
     }
     observations = run(root, trials)
     return lambda *key: observations[key]
@@ -101,13 +103,13 @@ def observe(tmp_path_factory, make_project):
 def lose(tmp_path_factory, make_project):
     """(variant, topology, traffic) -> Observation of a trial that loses a packet; "late" is without RACK."""
     root = make_project(tmp_path_factory.mktemp("hole"))
-    without_rack = Setting("sysctls.net.ipv4.tcp_recovery", "0")
+    without_rack = Override("sysctls.net.ipv4.tcp_recovery", "0")
     trials = {
         (trial.variant.name, topology, traffic): trial
         for topology in TOPOLOGIES
         for traffic, more in (("hole", ()), ("late", (without_rack,)))
         for trial in plan_trials(
-            Request(root, "hole", traffic=(traffic,), settings=(Setting("topology", topology), *more))
+            Request(root, "hole", traffic=(traffic,), overrides=(Override("topology", topology), *more))
         )
     }
     observations = run(root, trials)

@@ -68,6 +68,6 @@ def test_congestion_control_rto_and_probe_are_those_of_tlp_std(observe, variant,
     ours, theirs = (observe(name, topology, "single") for name in (variant, "tlp-std"))
     assert ours.estimate("wlan").rto_jiffies == theirs.estimate("wlan").rto_jiffies
     on_wlan = [[p.time_ns - trial.sent[0].time_ns for p in trial.on("wlan", trial.sent[0])] for trial in (ours, theirs)]
-    assert len(on_wlan[0]) == len(on_wlan[1])
+    assert len(on_wlan[0]) == len(on_wlan[1]) > 0
     # The grid of the timer wheel lies otherwise under another instant.
     assert all(abs(one - two) <= 9_000_000 for one, two in zip(*on_wlan, strict=True))

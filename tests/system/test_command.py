@@ -3,6 +3,8 @@
 
 import json
 
+from sealed_again import reseal
+
 from pathwarp.results.manifest import file_hashes
 
 RUN = ("run", "--scenario", "silent", "--traffic", "single", "--runs", "1")
@@ -40,16 +42,63 @@ def test_a_sealed_folder_says_what_it_was_made_from(project):
 
 
 def test_the_same_trial_twice_is_the_same_to_the_byte(project):
-    assert project.call(*RUN)[0] == 0
-    first = {folder: file_hashes(folder) for folder in project.sealed()}
-    assert project.call(*RUN, "--force", "--jobs", "1")[0] == 0
+    assert project.call(*RUN, "--variant", "tlp-mp")[0] == 0
+    folders = project.sealed()
+    assert [folder.parts[-3] for folder in folders] == ["tlp-mp", "tlp-std"]
+    first = {folder: file_hashes(folder) for folder in folders}
+    # Moved away, so that what is compared is what the second run sealed.
+    (project.root / "results").rename(project.root / "before")
+    assert project.call(*RUN, "--variant", "tlp-mp", "--jobs", "1")[0] == 0
+    assert project.sealed() == folders
     assert {folder: file_hashes(folder) for folder in project.sealed()} == first
+
+
+def test_force_runs_what_is_sealed_and_compares_with_it(project):
+    chosen = (*RUN, "--variant", "tlp-std")
+    assert project.call(*chosen)[0] == 0
+    (folder,) = project.sealed()
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    digest = json.loads(before[folder / "manifest.json"])["files_sha256"]
+    status, output, errors = project.call(*chosen, "--force")
+    assert status == 0, output + errors
+    assert f"equal to the byte, 16 files, SHA-256 over all {digest}" in output
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+    # Sealed with another outcome, the same trial comes out different.
+    (folder / "logs" / "sizes.txt").write_text("1\n")
+    reseal(folder)
+    status, output, _ = project.call(*chosen, "--force")
+    assert status == 1
+    assert "DIFFERENT\n    1 of 16 files: logs/sizes.txt\n" in output
+    assert (folder / "logs" / "sizes.txt").read_text() == "1\n"
+    kept = project.root / "results" / ".differs" / folder.relative_to(project.root / "results")
+    assert (kept / "logs" / "sizes.txt").read_bytes() == before[folder / "logs" / "sizes.txt"]
+
+
+def test_a_change_in_measuring_runs_no_trial(project):
+    chosen = (*RUN, "--variant", "tlp-std")
+    assert project.call(*chosen)[0] == 0
+    (folder,) = project.sealed()
+    sealed = (folder / "manifest.json").read_bytes()
+    with (project.own("pathwarp") / "measure" / "delays.py").open("a") as module:
+        module.write("# another end\n")
+    checked = project.make("check-results")
+    assert checked.returncode == 0, checked.stdout
+    assert "1 of these are of other measuring code" in checked.stdout
+    table = project.make("table", "scenario=silent", "traffic=single")
+    assert table.returncode == 0, table.stderr
+    assert table.stderr == "pathwarp: 1 trial measured again: the measuring code changed\n"
+    assert "sealed already" in project.make("scenario=silent", "traffic=single", "variant=tlp-std", "runs=1").stdout
+    assert "other measuring code" not in project.make("check-results").stdout
+    assert project.make("measure").stdout == "0 of 1 measured, 1 were up to date\n"
+    assert (folder / "manifest.json").read_bytes() == sealed
 
 
 def test_another_seed_is_another_trial(project):
     assert project.call(*RUN, "--variant", "tlp-std", "--runs", "2")[0] == 0
     one, two = (file_hashes(folder) for folder in project.sealed())
-    assert all(one[name] != two[name] for name in one if name.startswith("captures/"))
+    captures = [name for name in one if name.startswith("captures/")]
+    assert len(captures) == 4
+    assert all(one[name] != two[name] for name in captures)
 
 
 def test_figures_are_drawn_from_sealed_trials(project):

@@ -10,10 +10,9 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from sealed_again import reseal
 
-from pathwarp.base.atomic import write_json
-from pathwarp.base.hashing import with_own_hash
-from pathwarp.results.manifest import file_hashes, one_hash
+from pathwarp.results.manifest import file_hashes
 from pathwarp.run.guests.processes import dying_with_caller
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -35,14 +34,6 @@ def equal(output: str) -> list[str]:
 def sealed_hash(project, variant: str) -> str:
     folder = project.root / "results" / "flooded" / variant / "flood" / "seed-001"
     return json.loads((folder / "manifest.json").read_text())["files_sha256"]
-
-
-def reseal(folder: Path) -> None:
-    """Make the manifest fit changed files."""
-    manifest = json.loads((folder / "manifest.json").read_text())
-    files = file_hashes(folder)
-    manifest |= {"files": files, "files_sha256": one_hash(files)}
-    write_json(folder / "manifest.json", with_own_hash(manifest, "manifest_sha256"))
 
 
 @pytest.mark.parametrize("circumstance", CIRCUMSTANCES)

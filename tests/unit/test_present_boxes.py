@@ -5,8 +5,9 @@ import pytest
 
 from pathwarp.present import boxes, table
 from pathwarp.present.boxes import Box
+from pathwarp.present.headline import by_headline
 from pathwarp.present.looks import Look
-from pathwarp.results.reading import TrialResult, by_headline, values_of
+from pathwarp.results.reading import TrialResult, values_of
 
 
 def test_whiskers_end_at_the_last_measurement_inside():

@@ -43,7 +43,7 @@ def test_the_median_lies_between_two_of_the_values() -> None:
 
 def test_one_value_has_no_interval_and_none_no_mean() -> None:
     assert stats.mean([7.5]) == stats.Estimate(7.5, None, None)
-    assert not stats.mean([7.5]).bounded
+    assert stats.mean([7.5]).bounds is None
     assert stats.mean([]) is None
 
 
@@ -91,7 +91,7 @@ def test_equal_ratios_have_an_interval_without_width() -> None:
 
 def test_ratio_to_a_mean_near_zero_has_no_ends() -> None:
     near_zero = stats.compare({1: -10.0, 2: 11.0, 3: 0.5}, {1: 1.0, 2: 2.0, 3: 3.0})
-    assert near_zero.relative is not None and not near_zero.relative.bounded
+    assert near_zero.relative is not None and near_zero.relative.bounds is None
     assert stats.compare({1: 0.0, 2: 0.0}, {1: 1.0, 2: 2.0}).relative is None
 
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is compared of a trial: the scenario's metrics, the sender's timers, and what the machine itself adds."""
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any
 
 from pathwarp.base.units import NS_PER_MS
 from pathwarp.compare.agree.timers import timers
@@ -23,10 +24,11 @@ def quantities(trials: Iterable[TrialResult], metrics: Sequence[str]) -> Quantit
     return found
 
 
-def _of(trial: TrialResult, metrics: Sequence[str]) -> Iterable[tuple[str, dict[Hashable, float]]]:
+def _of(trial: TrialResult, metrics: Sequence[str]) -> Iterable[tuple[str, Mapping[Any, float]]]:
     for metric in metrics:
         values = {event: value for (_, event), value in trial.values(metric).items() if value is not None}
         yield METRICS[metric].titled, values
+    assert trial.folder, "a sealed trial lies somewhere"
     analysis = analyse(trial.folder)
     for name, spans in timers(analysis).items():
         yield f"timer: {name}, ms", spans

@@ -35,7 +35,7 @@ def _row(name: str, values: Mapping, others: Sequence[Mapping]) -> Iterator[str]
     for other in others:
         estimate = median_of([other[key] - value for key, value in values.items() if key in other])
         yield number(estimate.value, _DECIMALS, sign=True) if estimate else NONE
-        bounds = (estimate.low, estimate.high) if estimate and estimate.bounded else ()
+        bounds = (estimate.bounds if estimate else None) or ()
         yield " to ".join(number(bound, _DECIMALS, sign=True) for bound in bounds) or NONE
 
 

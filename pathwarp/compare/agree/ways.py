@@ -8,7 +8,7 @@ from pathlib import Path
 from pathwarp.base.complaints import Complaint, Complaints, gather
 from pathwarp.measure.again import measured_results
 from pathwarp.model.backends.registry import BACKENDS, DEFAULT_BACKEND
-from pathwarp.model.overrides import Setting
+from pathwarp.model.overrides import Override
 from pathwarp.plan.request import Request, plan_trials
 from pathwarp.plan.trial import Trial
 from pathwarp.results.reading import TrialResult
@@ -29,7 +29,7 @@ def _ways() -> Iterator[Way]:
     """Every pace of every backend, the default one's first; the one that the others are compared with is the first."""
     for backend in sorted(BACKENDS.values(), key=lambda backend: backend.name != DEFAULT_BACKEND):
         # The time that comes first, where a backend makes no difference between two.
-        times = {pace: time for time, pace in reversed(backend.paces.items())}
+        times = {pace: time for time, pace in reversed(list(backend.paces.items()))}
         for time, pace in backend.paces.items():
             if times[pace] == time:
                 yield Way(pace.title, backend.name, time, pace.alone)
@@ -41,15 +41,15 @@ WAYS = tuple(_ways())
 def plan(request: Request) -> dict[str, list[Trial]]:
     """The trials of each way, in the same order; Complaints for all that is wrong with the input."""
     complaints: list[Complaint] = []
-    if any(setting.path == "time" for setting in request.settings):
+    if any(override.path == "time" for override in request.overrides):
         complaints.append(Complaint("time", "is what this compares", hint="leave it out"))
     planned = {}
     with gather(complaints):
         for way in WAYS:
             # A virtual machine's time is real whatever the scenario says; the default has no place in a folder's name.
-            own = () if way.time == "virtual" else (Setting("time", way.time),)
-            settings = tuple(sorted((*request.settings, *own)))
-            planned[way.name] = plan_trials(replace(request, backend=way.backend, settings=settings))
+            own = () if way.time == "virtual" else (Override("time", way.time),)
+            overrides = tuple(sorted((*request.overrides, *own)))
+            planned[way.name] = plan_trials(replace(request, backend=way.backend, overrides=overrides))
     if not complaints and not planned[WAYS[0].name][0].repeats:
         complaints.append(
             Complaint("time", "the scenario is in real time already", hint="take `time: real` out of its file")

@@ -9,9 +9,10 @@ from pathwarp.compare.packets.side import Side
 from pathwarp.measure.bursts import completion_ms
 from pathwarp.measure.inputs import read_json
 from pathwarp.measure.recovery import Recovery, around_burst, around_instant, first_packet
-from pathwarp.model.overrides import DEFAULT_BACKEND, label
+from pathwarp.model.backends.registry import DEFAULT_BACKEND
+from pathwarp.model.overrides import label
 from pathwarp.present import timing
-from pathwarp.results.runfolder import MANIFEST
+from pathwarp.results.sealed import MANIFEST
 
 
 def draw_diff(sides: Sequence[Side], divergence: Divergence, out: Path | None, results: Path) -> list[Path]:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One of the two trials that are compared."""
 
+import os
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -30,7 +31,8 @@ class Side:
 
 def require_run_folders(*folders: Path) -> None:
     """Raise Complaints for each that is no run folder."""
-    strangers = [folder for folder in folders if not (folder / PLAN).is_file()]
+    # Not Path.is_file, for which a name that is too long is an error of its own.
+    strangers = [folder for folder in folders if not os.path.isfile(folder / PLAN)]
     if strangers:
         hint = "results/SCENARIO/VARIANT/TRAFFIC/seed-NNN is one"
         raise Complaints(

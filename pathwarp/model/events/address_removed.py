@@ -4,15 +4,15 @@
 The kernel's path manager doesn't notice. Somebody has to tell it, as a connection manager does: that is announcing.
 """
 
-from pathwarp.model.events.kind import EventKind, Phase, Site, Step, announce, ip, withdraw
+from pathwarp.model.events.kind import EventKind, GuestStep, Phase, Site, announce, ip, withdraw
 
 
-def _begin(site: Site) -> list[Step]:
+def _begin(site: Site) -> list[GuestStep]:
     lines = [f"rule del from {site.address}", f"addr del {site.address}/24 dev {site.path}"]
     return [ip(site.receiver, lines)]
 
 
-def _end(site: Site) -> list[Step]:
+def _end(site: Site) -> list[GuestStep]:
     return [ip(site.receiver, site.lines), *announce(site)]
 
 

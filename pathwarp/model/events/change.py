@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """`change`: the path's shape has new values for some attributes until it ends."""
 
-from pathwarp.model.events.kind import EventKind, Phase, Site, Step, shape
+from pathwarp.model.events.kind import EventKind, GuestStep, Phase, Site, shape
 
 
-def _shape(site: Site) -> list[Step]:
+def _shape(site: Site) -> list[GuestStep]:
     return [shape(site)]
 
 

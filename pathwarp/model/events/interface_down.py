@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """`fail: interface-down`: the receiver's interface on the path goes down, and its routes with it."""
 
-from pathwarp.model.events.kind import EventKind, Phase, Site, Step, ip
+from pathwarp.model.events.kind import EventKind, GuestStep, Phase, Site, ip
 
 
-def _begin(site: Site) -> list[Step]:
+def _begin(site: Site) -> list[GuestStep]:
     return [ip(site.receiver, [f"link set dev {site.path} down"])]
 
 
-def _end(site: Site) -> list[Step]:
+def _end(site: Site) -> list[GuestStep]:
     # The kernel keeps the address and its rule.
     lines = [line for line in site.lines if line.startswith(("route", "neigh"))]
     return [ip(site.receiver, [f"link set dev {site.path} up", *lines])]

@@ -7,7 +7,7 @@ The guest knows no kinds. It carries out steps, of which there are few, and the 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-Step = Mapping[str, object]
+GuestStep = Mapping[str, object]
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Phase:
     """
 
     name: str
-    steps: Callable[[Site], Sequence[Step]]
+    steps: Callable[[Site], Sequence[GuestStep]]
     gives_shape: bool = False
     option: str = ""
     otherwise: str = ""
@@ -67,26 +67,26 @@ class EventKind:
         return next(phase for phase in (self.begin, *self.between, self.end) if phase.name == name)
 
 
-def ip(node: str, lines: Sequence[str]) -> Step:
+def ip(node: str, lines: Sequence[str]) -> GuestStep:
     """Give `ip -batch` on a node these lines."""
     return {"do": "ip", "node": node, "lines": list(lines)}
 
 
-def tc(node: str, lines: Sequence[str]) -> Step:
+def tc(node: str, lines: Sequence[str]) -> GuestStep:
     """Give `tc -batch` on a node these lines."""
     return {"do": "tc", "node": node, "lines": list(lines)}
 
 
-def shape(site: Site, fresh: bool = False) -> Step:
+def shape(site: Site, fresh: bool = False) -> GuestStep:
     """Give both directions of the path the shape of this instant; `fresh` where something else had taken its place."""
     return {"do": "shape", "shape": site.shapes, "fresh": fresh}
 
 
-def announce(site: Site) -> list[Step]:
+def announce(site: Site) -> list[GuestStep]:
     """Have the receiver's path manager announce its address on the path (ADD_ADDR); plain TCP has none."""
     return [{"do": "announce"}] if site.is_mptcp else []
 
 
-def withdraw(site: Site) -> list[Step]:
+def withdraw(site: Site) -> list[GuestStep]:
     """Tell the receiver's path manager that its address on the path is gone (REMOVE_ADDR); plain TCP has none."""
     return [{"do": "withdraw"}] if site.is_mptcp else []

@@ -75,7 +75,7 @@ DurationNs = Annotated[int, between(units.parse_duration_ns, "0 s", "1 h")]
 SizeBytes = Annotated[int, BeforeValidator(units.parse_size_bytes)]
 RateBitS = Annotated[int, between(units.parse_rate_bit_s, "1 kbit/s", "100 Gbit/s")]
 Fraction = Annotated[float, BeforeValidator(units.parse_fraction)]
-Packets = Annotated[int, between(units.parse_packets, "1 packet", "1000000 packets")]
+PacketCount = Annotated[int, between(units.parse_packets, "1 packet", "1000000 packets")]
 MeanPackets = Annotated[float, between(units.parse_mean_packets, "1 packet", "1000000 packets")]
 
 

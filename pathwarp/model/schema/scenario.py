@@ -15,7 +15,7 @@ from pathwarp.model.catalogue import suggest
 from pathwarp.model.events.kind import EventKind, Phase
 from pathwarp.model.events.registry import EVENT_KINDS, FAILURES, options
 from pathwarp.model.metrics import OF_TRIALS
-from pathwarp.model.schema.common import Count, DurationNs, Line, Name, Packets, Part, RateBitS, Sysctls, between
+from pathwarp.model.schema.common import Count, DurationNs, Line, Name, PacketCount, Part, RateBitS, Sysctls, between
 from pathwarp.model.schema.topology import Loss, Shape
 
 Direction = Literal["down", "up", "both"]
@@ -66,7 +66,7 @@ class Change(Part):
 
     rate_bit_s: Annotated[RateBitS | None, Field(alias="rate")] = None
     delay_ns: Annotated[DurationNs | None, Field(alias="delay")] = None
-    queue_packets: Annotated[Packets | None, Field(alias="queue")] = None
+    queue_packets: Annotated[PacketCount | None, Field(alias="queue")] = None
     loss: Loss | None = None
 
     def apply(self, shape: Shape) -> Shape:

@@ -14,7 +14,7 @@ from pathwarp.model.schema.common import (
     Line,
     MeanPackets,
     Name,
-    Packets,
+    PacketCount,
     Part,
     RateBitS,
     between,
@@ -67,7 +67,7 @@ class Shape(Part):
 
     rate_bit_s: Annotated[RateBitS, Field(alias="rate")]
     delay_ns: Annotated[DurationNs, Field(alias="delay")]
-    queue_packets: Annotated[Packets, Field(alias="queue")]
+    queue_packets: Annotated[PacketCount, Field(alias="queue")]
     loss: Loss | None = None
     trace: LinkTrace | None = None
 

@@ -179,4 +179,7 @@ class BurstWorkload(AnyWorkload):
 # One application's traffic.
 Workload = BurstWorkload | ConstantWorkload
 # The kinds of workload by name.
-KINDS: dict[str, type[BurstWorkload] | type[ConstantWorkload]] = {"bursts": BurstWorkload, "constant": ConstantWorkload}
+WORKLOAD_KINDS: dict[str, type[BurstWorkload] | type[ConstantWorkload]] = {
+    "bursts": BurstWorkload,
+    "constant": ConstantWorkload,
+}

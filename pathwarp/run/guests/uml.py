@@ -3,6 +3,7 @@
 
 import re
 import subprocess
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated
@@ -18,7 +19,7 @@ from pathwarp.prepare.lab import lab_root
 from pathwarp.run.guests.guest import CONSOLE, GuestFailed, console, describe_status, last_lines, panic
 from pathwarp.run.guests.processes import dying_with_caller, end_family
 from pathwarp.run.guests.settings import GuestSettings, Watchdog
-from pathwarp.run.guests.watchdog import Overdue, watch
+from pathwarp.run.guests.watchdog import GivenUp, watch
 
 START = "vms/uml-start.sh"
 # The command that gives another one namespaces of its own, which end with it.
@@ -29,10 +30,9 @@ _MUTILATED = re.compile(r"userspace - ptrace .* failed")
 
 def read_instant_ns(value: object) -> int:
     """`2026-01-01T00:00:00Z` in ns since the epoch."""
-    try:
-        instant = datetime.fromisoformat(value)
-    except (TypeError, ValueError):
-        instant = None
+    instant = None
+    with suppress(ValueError):
+        instant = datetime.fromisoformat(value) if isinstance(value, str) else None
     if instant is None or instant.tzinfo is None:
         raise BadValue("is not an instant", "such as 2026-01-01T00:00:00Z")
     return int(instant.timestamp()) * 1_000_000_000
@@ -93,8 +93,8 @@ class Uml:
             )
             try:
                 watch(process.pid, self.settings.watchdog, trial.virtual_s)
-            except Overdue as overdue:
-                raise GuestFailed(f"{overdue}{last_lines(run)}") from None
+            except GivenUp as given_up:
+                raise GuestFailed(f"{given_up}{last_lines(run)}") from None
             finally:
                 if process.poll() != 0:
                     # Not the leader alone: what it started may not have heard of its end yet.

@@ -12,12 +12,12 @@ from pathwarp.run.guests.settings import Watchdog
 LOOK_S = 2.0
 
 
-class Overdue(Exception):
+class GivenUp(Exception):
     """A guest that will not get to its end, and why."""
 
 
 def watch(leader: int, watchdog: Watchdog, virtual_s: float) -> None:
-    """Return once the guest's first process `leader`, which began a session, has ended; Overdue when it should have.
+    """Return once the guest's first process `leader`, which began a session, has ended; GivenUp when it should have.
 
     A guest in virtual time that computes without ever calling its kernel has stopped its own clock. On the host its
     processes then use CPU time and never wait, while a healthy guest's kernel waits for its processes thousands of
@@ -30,11 +30,11 @@ def watch(leader: int, watchdog: Watchdog, virtual_s: float) -> None:
         last = None
         while not interrupt.wait([descriptor], min(LOOK_S, begin + limit_s - time.monotonic())):
             if time.monotonic() - begin >= limit_s:
-                raise Overdue(f"the guest was not done after {limit_s:.0f} s of the host's clock")
+                raise GivenUp(f"the guest was not done after {limit_s:.0f} s of the host's clock")
             now = activity(leader)
             if last is None or now.waits != last.waits:
                 last = now
             elif now.cpu_s - last.cpu_s >= stalled_s:
-                raise Overdue(f"the guest hangs: {stalled_s:.0f} s of CPU time without a system call")
+                raise GivenUp(f"the guest hangs: {stalled_s:.0f} s of CPU time without a system call")
     finally:
         os.close(descriptor)

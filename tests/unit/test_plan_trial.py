@@ -11,7 +11,7 @@ from inputs_of_trial import RELEASE, id_of, inputs_of
 
 from pathwarp.base.complaints import Complaint, Complaints
 from pathwarp.model.events.registry import FAILURES
-from pathwarp.model.overrides import read_settings
+from pathwarp.model.overrides import read_overrides
 from pathwarp.plan.identity import trial_id
 from pathwarp.plan.orders import plan_of
 from pathwarp.plan.request import Request, plan_trials
@@ -22,11 +22,11 @@ def project(tmp_path):
     return copy_project(tmp_path / "project")
 
 
-def plan(project, *settings, **request):
+def plan(project, *overrides, **request):
     complaints: list[Complaint] = []
-    chosen = read_settings(settings, complaints)
+    chosen = read_overrides(overrides, complaints)
     assert not complaints
-    return plan_trials(Request(project, "cut", settings=chosen, **request))
+    return plan_trials(Request(project, "cut", overrides=chosen, **request))
 
 
 def events(project, events_yaml, **request):

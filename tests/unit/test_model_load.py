@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from pathwarp.base.complaints import Complaint, Complaints
 from pathwarp.base.yamlfile import SIZE_LIMIT_BYTES, parse
-from pathwarp.model.catalogue import KINDS, SCENARIO, TOPOLOGY, VARIANT, WORKLOAD, Catalogue
+from pathwarp.model.catalogue import FILE_KINDS, SCENARIO, TOPOLOGY, VARIANT, WORKLOAD, Catalogue
 from pathwarp.model.load import load_experiment, load_variant, load_variants
-from pathwarp.model.overrides import Setting, apply, label, read_settings
+from pathwarp.model.overrides import Override, apply, label, read_overrides
 
 ROOT = Path(__file__).parents[2]
 SLOW = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -37,9 +37,9 @@ def complaints_of(function, *arguments, **named):
     return caught.value.complaints
 
 
-def settings_of(*texts):
+def overrides_of(*texts):
     complaints: list[Complaint] = []
-    read = read_settings(texts, complaints)
+    read = read_overrides(texts, complaints)
     assert not complaints
     return read
 
@@ -79,7 +79,7 @@ def test_the_data_files_of_the_project_are_right():
 )
 def test_a_name_never_leaves_its_folder(project, name):
     (project / "outside.yaml").write_text((project / "scenarios/cut.yaml").read_text())
-    for kind in KINDS:
+    for kind in FILE_KINDS:
         complaint = Catalogue(project).complaint(kind, name, kind.option)
         assert complaint is not None
         assert ", ".join(Catalogue(project).names(kind)) in complaint.valid
@@ -211,33 +211,33 @@ def test_any_value_anywhere_loads_or_is_refused(project, file):
     check()
 
 
-def test_settings_change_the_scenario(project):
-    chosen = settings_of("events.0.fail=interface-down, events.0.until=6 s", "sysctls.net.ipv4.tcp_sack=0")
-    scenario = load(project, settings=chosen).scenario
+def test_overrides_change_the_scenario(project):
+    chosen = overrides_of("events.0.fail=interface-down, events.0.until=6 s", "sysctls.net.ipv4.tcp_sack=0")
+    scenario = load(project, overrides=chosen).scenario
     assert scenario.events[0].fail == "interface-down"
     assert scenario.events[0].until_ns == 6_000_000_000
     assert scenario.sysctls == {"net.ipv4.tcp_sack": "0"}
-    changed = settings_of(
+    changed = overrides_of(
         "events=[{at: 1 s, path: far, change: {loss: {mean: 2 %, burst: 3 packets}, rate: 1 Mbit/s}}]"
     )
-    assert load(project, settings=changed).scenario.events[0].change.loss.burst_packets == 3
+    assert load(project, overrides=changed).scenario.events[0].change.loss.burst_packets == 3
 
 
-def test_settings_are_sorted_and_may_hold_commas():
-    assert settings_of("b=[1, 2],a='x,y'", "c={d: e, f: g}") == (
-        Setting("a", "'x,y'"),
-        Setting("b", "[1, 2]"),
-        Setting("c", "{d: e, f: g}"),
+def test_overrides_are_sorted_and_may_hold_commas():
+    assert overrides_of("b=[1, 2],a='x,y'", "c={d: e, f: g}") == (
+        Override("a", "'x,y'"),
+        Override("b", "[1, 2]"),
+        Override("c", "{d: e, f: g}"),
     )
-    assert settings_of("", ",", "a=1,a=1") == (Setting("a", "1"),)
+    assert overrides_of("", ",", "a=1,a=1") == (Override("a", "1"),)
 
 
 @SLOW
 @given(st.one_of(st.text(max_size=40), st.from_regex(r"(events|runs|sysctls|name)(\.[0-9a-z]{1,8}){0,3}=.{0,10}")))
-def test_any_setting_is_taken_or_refused(text):
+def test_any_override_is_taken_or_refused(text):
     complaints: list[Complaint] = []
     file = parse("{name: cut, runs: 3, events: [{at: 4 s}]}", "cut.yaml")
-    chosen = read_settings([text], complaints)
+    chosen = read_overrides([text], complaints)
     try:
         apply(chosen, file)
     except Complaints as found:
@@ -246,12 +246,12 @@ def test_any_setting_is_taken_or_refused(text):
     assert len(label("cut", chosen)) <= 120
 
 
-def test_labels_are_safe_and_differ_where_settings_do():
+def test_labels_are_safe_and_differ_where_overrides_do():
     assert label("cut", ()) == "cut"
     assert label("cut", (), "vm") == "cut+backend=vm"
-    assert label("cut", settings_of("events.0.fail=interface-down")) == "cut+events.0.fail=interface-down"
+    assert label("cut", overrides_of("events.0.fail=interface-down")) == "cut+events.0.fail=interface-down"
     odd = [
-        label("cut", settings_of(text)) for text in ("a=1 s", "a=1/s", "a=1  s", "a=../1-s", f"a={'x' * 200}", "a=1-s")
+        label("cut", overrides_of(text)) for text in ("a=1 s", "a=1/s", "a=1  s", "a=../1-s", f"a={'x' * 200}", "a=1-s")
     ]
     assert len(set(odd)) == len(odd)
     assert odd[0].startswith("cut+a=1-s~")

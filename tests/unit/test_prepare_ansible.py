@@ -94,6 +94,14 @@ def test_the_playbooks_are_what_ansible_takes():
     assert result.returncode == 0, result.stderr
 
 
+# What plays, blocks and tasks have besides a module; those that hold others have none.
+HOLDERS = ("hosts", "block", "import_playbook")
+KEYWORDS = (
+    *("name", "tags", "when", "vars", "environment", "connection", "gather_facts", "become", "tasks", "rescue"),
+    *("always", "register", "changed_when", "failed_when", "loop", "loop_control"),
+)
+
+
 def tasks_in(entries):
     for entry in entries:
         yield entry
@@ -103,9 +111,12 @@ def tasks_in(entries):
 
 @pytest.mark.parametrize("path", sorted((ROOT / "playbooks").rglob("*.yml")), ids=lambda path: path.name)
 def test_every_task_says_what_it_does_and_uses_what_ansible_brings(path):
-    for entry in tasks_in(yaml.safe_load(path.read_text())):
+    entries = list(tasks_in(yaml.safe_load(path.read_text())))
+    assert entries
+    for entry in entries:
         assert entry["name"][0].isupper(), entry["name"]
         assert entry["name"].endswith("."), entry["name"]
-        modules = {key for key in entry if "." in key}
+        modules = [key for key in entry if key not in (*KEYWORDS, *HOLDERS)]
+        assert len(modules) == (0 if entry.keys() & set(HOLDERS) else 1), entry
         assert all(module.startswith("ansible.builtin.") for module in modules)
         assert "shell" not in entry

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from test_verify import PLACE, job, project, run_guest  # noqa: F401
+from test_compare_verify import PLACE, job, project, run_guest  # noqa: F401
 
 from pathwarp.base.complaints import Complaints
 from pathwarp.compare.repeated import repeat
@@ -112,6 +112,12 @@ def test_in_real_time_the_new_result_takes_the_place_of_the_old(job, force):  # 
 def test_without_force_what_is_sealed_is_not_run(job, force):  # noqa: F811
     failed, output = force(fill=None, again_with=None)
     assert (failed, output) == (0, "1 of 1 trials are sealed already\n")
+
+
+def test_what_another_run_sealed_meanwhile_is_recognised_and_not_run(job, monkeypatch):  # noqa: F811
+    monkeypatch.setattr("pathwarp.run.worker.emulate", lambda one, folder, backend: pytest.fail("it was run"))
+    assert perform(replace(job, recognise=True), None).found
+    assert not list((job.root / "results" / ".in-progress").glob("*"))
 
 
 def test_a_folder_of_an_unknown_format_is_named_before_anything_runs(job, force):  # noqa: F811

@@ -128,6 +128,7 @@ def test_departures_stay_on_the_traces_clock(starts, size):
     spread = [start * 1000 for start in starts]
     waits_ms, _ = departures(Trace(tuple(Burst(start, size) for start in spread)), 1400)
     clock_ms, count = 0.0, -(-size // 1400)
+    assert len(waits_ms) == count * len(spread) > 0
     for index, wait_ms in enumerate(waits_ms):
         clock_ms += wait_ms
         if index % count == 0:

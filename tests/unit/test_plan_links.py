@@ -10,7 +10,7 @@ from golden_project import GOLDEN, copy_project
 from inputs_of_trial import RELEASE, id_of
 
 from pathwarp.base.complaints import Complaint, Complaints
-from pathwarp.model.overrides import read_settings
+from pathwarp.model.overrides import read_overrides
 from pathwarp.plan.orders import plan_of
 from pathwarp.plan.request import Request, plan_trials
 
@@ -32,11 +32,11 @@ def shaping():
     return module
 
 
-def plan(project, *settings, seed=1, runs=1):
+def plan(project, *overrides, seed=1, runs=1):
     complaints: list[Complaint] = []
-    chosen = read_settings(settings, complaints)
+    chosen = read_overrides(overrides, complaints)
     assert not complaints
-    return plan_trials(Request(project, "cut", ("plain",), settings=chosen, seed=seed, runs=runs))
+    return plan_trials(Request(project, "cut", ("plain",), overrides=chosen, seed=seed, runs=runs))
 
 
 def orders(project, events="[]", path="near", seed=1):

@@ -3,8 +3,8 @@
 
 import pytest
 from click.testing import CliRunner
-from test_traffic_importer import down, write_pcap
-from test_traffic_workload import GOOD
+from test_generate_importer import down, write_pcap
+from test_model_workload import GOOD
 
 from pathwarp.base.complaints import Complaints
 from pathwarp.commands.traffic import command as traffic

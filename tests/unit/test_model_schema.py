@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the models make of right files; wrong ones are in test_load.py."""
+"""What the models make of right files; wrong ones are in test_model_load.py."""
 
 import random
 

@@ -10,7 +10,7 @@ from pathwarp.compare.agree.report import machines, render
 from pathwarp.compare.agree.timers import timers
 from pathwarp.compare.agree.ways import WAYS, plan
 from pathwarp.measure.analysis import analyse
-from pathwarp.model.overrides import Setting
+from pathwarp.model.overrides import Override
 from pathwarp.plan.request import Request
 from pathwarp.results.reading import TrialResult
 
@@ -74,4 +74,4 @@ def test_each_way_has_its_own_folder(project):
 
 def test_time_can_not_be_asked_for(project):
     with pytest.raises(Complaints, match="time: is what this compares"):
-        plan(Request(project, "cut", runs=1, settings=(Setting("time", "real"),)))
+        plan(Request(project, "cut", runs=1, overrides=(Override("time", "real"),)))

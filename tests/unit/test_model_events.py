@@ -29,12 +29,12 @@ PLAN = """
 import json, sys
 from pathlib import Path
 from pathwarp.base.complaints import Complaints
-from pathwarp.model.overrides import read_settings
+from pathwarp.model.overrides import read_overrides
 from pathwarp.plan.orders import plan_of
 from pathwarp.plan.request import Request, plan_trials
-chosen = read_settings([f"events=[{{at: 4 s, path: near, {sys.argv[2]}, until: 6 s}}]"], [])
+chosen = read_overrides([f"events=[{{at: 4 s, path: near, {sys.argv[2]}, until: 6 s}}]"], [])
 try:
-    trial = plan_trials(Request(Path(sys.argv[1]), "cut", settings=chosen, runs=1))[0]
+    trial = plan_trials(Request(Path(sys.argv[1]), "cut", overrides=chosen, runs=1))[0]
 except Complaints as complaints:
     sys.exit(str(complaints))
 print(json.dumps(plan_of(trial, "")["events"]))

@@ -250,6 +250,11 @@ def plain(folder: Path) -> Writer:
     return writer
 
 
+def test_a_folder_whose_name_is_too_long_is_none(capsys):
+    assert main(["diff", "x" * 1000, "y" * 1000]) == Exit.BAD_INPUT
+    assert capsys.readouterr().err.count("is not a run folder") == 2
+
+
 def test_what_is_no_run_folder_or_cannot_be_read(tmp_path, capsys):
     good = Writer(tmp_path / "a").story().finish()
     (tmp_path / "b").mkdir()
