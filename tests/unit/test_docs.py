@@ -49,6 +49,18 @@ def test_pages_that_the_source_names_exist():
     assert [(str(file), name) for file, name in named if not (ROOT / name).exists()] == []
 
 
+def test_source_that_pages_name_exists():
+    """Names with capitals, as in NAME/NN.csv, stand for any; the tutorial's own files are the reader's."""
+    named = [
+        (str(page.relative_to(ROOT)), name)
+        for page in PAGES
+        if page.name != "tutorial.md"
+        for name in re.findall(rf"`((?:{'|'.join(SOURCE)}|bin)/[a-z0-9_./-]+)`", page.read_text(encoding="utf-8"))
+    ]
+    assert len(named) > 30
+    assert [(page, name) for page, name in named if not any(ROOT.glob(f"{name.rstrip('/')}*"))] == []
+
+
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
