@@ -35,7 +35,8 @@ def draw(
         variant: {trial.seed: trial.value(metric) for trial in trials_of} for variant, trials_of in trials.items()
     }
     traces = sorted({seed for by_seed in values.values() for seed in by_seed})
-    with style.canvas(*_size(len(traces), len(values))) as figure:
+    named = [*(looks[variant].label for variant in values), *_extra(trials, metric)]
+    with style.canvas(*_size(len(traces), len(values), style.legend_in(named))) as figure:
         means = {
             looks[variant].label: stats.mean([value for value in by_seed.values() if value is not None])
             for variant, by_seed in values.items()
@@ -60,8 +61,8 @@ def draw(
         return style.save(figure, out_dir, name)
 
 
-def _size(traces: int, variants: int) -> tuple[float, float]:
-    return min(12.0, max(7.2, 1.6 + 0.22 * traces, 1.2 + 0.08 * traces * variants)), 3.6
+def _size(traces: int, variants: int, legend_in: float) -> tuple[float, float]:
+    return max(legend_in, min(12.0, max(7.2, 1.6 + 0.22 * traces, 1.2 + 0.08 * traces * variants))), 3.6
 
 
 def _mean_words(name: str, value: float, metric: Metric) -> str:
@@ -106,8 +107,14 @@ def _legend(axes: Any, trials: Mapping[str, Sequence[TrialResult]], metric: str)
     from matplotlib.lines import Line2D
 
     handles, labels = axes.get_legend_handles_labels()
+    extra = _extra(trials, metric)
+    return handles + [Line2D([], [], **look) for look in extra.values()], [*labels, *extra]
+
+
+def _extra(trials: Mapping[str, Sequence[TrialResult]], metric: str) -> dict[str, dict[str, Any]]:
+    """What the legend has beside the variants: label to look."""
     extra: dict[str, dict[str, Any]] = {"mean": _MEAN}
     empty = [trial for trials_of in trials.values() for trial in trials_of if trial.value(metric) is None]
     if empty:
         extra["never completed" if all(trial.incomplete for trial in empty) else "no value"] = _CROSS
-    return handles + [Line2D([], [], **look) for look in extra.values()], [*labels, *extra]
+    return extra

@@ -26,7 +26,7 @@ def draw(
     """
     from matplotlib.ticker import MaxNLocator
 
-    with style.canvas(7.2, 3.4) as figure:
+    with style.canvas(max(7.2, style.legend_in([looks[variant].label for variant in trials])), 3.4) as figure:
         axes = style.area(figure)
         width = 0.84 / BINS / max(len(trials), 1)
         for i, (variant, trials_of) in enumerate(trials.items()):

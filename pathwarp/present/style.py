@@ -102,6 +102,11 @@ def heading(figure: Any, title: str, subtitle: str) -> None:
     figure.text(0.15 / width, 1 - 0.34 / height, subtitle, color=QUIET, va="top")
 
 
+def legend_in(labels: Sequence[str]) -> float:
+    """The width, in inches, of a figure whose legend holds these labels in one line."""
+    return 0.2 + sum(0.5 + len(label) / _CHARACTERS_PER_IN for label in labels)
+
+
 def legend(figure: Any, handles: Sequence[Any], labels: Sequence[str]) -> None:
     """One line at the foot of the figure."""
     width, height = figure.get_size_inches()

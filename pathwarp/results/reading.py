@@ -103,9 +103,17 @@ def load_results(
             found.append(TrialResult(scenario, variant, traffic, seed, metrics, manifest, folder))
     if not found and not complaints:
         asked = f"{scenario}: {', '.join(variants)} under {', '.join(traffics)}"
-        hint = f"run them first: make scenario={scenario} variant={','.join(variants)} traffic={','.join(traffics)}"
+        hint = f"run them first: {_make(scenario)} variant={','.join(variants)} traffic={','.join(traffics)}"
         raise Complaints.one(str(results), f"no sealed trials of {asked}", hint=hint)
     return found
+
+
+def _make(name: str) -> str:
+    """The make command whose results have that name: `cut+duration=9 s+backend=vm` is a scenario with options."""
+    scenario, *options = name.split("+")
+    own = ("backend=", "time=")
+    words = [option if option.startswith(own) else f"set={option}" for option in options]
+    return " ".join(["make", f"scenario={scenario}", *words])
 
 
 def sound_manifest(folder: Path) -> dict[str, Any]:

@@ -45,6 +45,22 @@ def test_only_the_seeds_asked_for_and_sealed(tmp_path: Path) -> None:
     assert [result.seed for result in found] == [2, 4]
 
 
+@pytest.mark.parametrize(
+    ("name", "command"),
+    [
+        ("cut", "make scenario=cut variant=tlp-mp traffic=docs"),
+        ("cut+duration=9s+time=real", "make scenario=cut set=duration=9s time=real variant=tlp-mp traffic=docs"),
+        ("cut+backend=vm", "make scenario=cut backend=vm variant=tlp-mp traffic=docs"),
+    ],
+)
+def test_results_that_are_not_there_come_with_the_command_that_makes_them(
+    tmp_path: Path, name: str, command: str
+) -> None:
+    with pytest.raises(Complaints) as caught:
+        load_results(tmp_path, name, ["tlp-mp"], ["docs"], [])
+    assert caught.value.complaints[0].hint == f"run them first: {command}"
+
+
 @pytest.mark.parametrize(("missing", "words"), [("manifest.json", "is missing"), ("metrics.json", "has no metrics")])
 def test_unsealed_folders_are_named_all_at_once_and_the_others_are_read(
     tmp_path: Path, missing: str, words: str
