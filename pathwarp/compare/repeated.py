@@ -10,9 +10,6 @@ from pathwarp.results.manifest import file_hashes, one_hash
 from pathwarp.results.sealed import MANIFEST, is_whole, read_manifest
 from pathwarp.run.worker import Job, Sealed, seal_again
 
-# The way to run a guest in which a trial repeats.
-REPEATS = "inf-cpu"
-
 
 @dataclass(frozen=True)
 class Verdict:
@@ -64,7 +61,7 @@ def repeat(job: Job, folder: Path, started: float) -> Verdict | Mended | Sealed:
 
     Damaged is what the manifest says so of, when the new files are what it says, or the manifest itself.
     """
-    if job.trial.time_mode != REPEATS:
+    if not job.trial.repeats:
         return seal_again(job, folder, started)
     if not is_whole(job.final):
         return _mended(job, MANIFEST, seal_again(job, folder, started))
