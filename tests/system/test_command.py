@@ -81,6 +81,8 @@ def test_a_change_in_measuring_runs_no_trial(project):
     sealed = (folder / "manifest.json").read_bytes()
     with (project.own("pathwarp") / "measure" / "delays.py").open("a") as module:
         module.write("# another end\n")
+    # Make starts the engine beside its own launcher.
+    project.own("bin")
     checked = project.make("check-results")
     assert checked.returncode == 0, checked.stdout
     assert "1 of these are of other measuring code" in checked.stdout
