@@ -53,8 +53,7 @@ def main(arguments: Sequence[str]) -> int:
                 sys.stdout.flush()
         except (Complaints, click.ClickException, OSError) as error:
             # Who ends all that runs ends the programs that were called, too: what comes of that is nobody's fault.
-            if interrupt.noted():
-                raise KeyboardInterrupt from None
+            interrupt.act()
             return _explain(error)
     except (KeyboardInterrupt, click.Abort):
         click.echo("pathwarp: interrupted", err=True)

@@ -86,6 +86,13 @@ def check() -> None:
         raise KeyboardInterrupt
 
 
+def act() -> None:
+    """Raise KeyboardInterrupt when a request to end has come, acted on before or not; none comes up behind it."""
+    if noted():
+        _notes.acted = True
+        raise KeyboardInterrupt
+
+
 def wait(sources: Iterable[Source], timeout_s: float | None = None) -> list[Source]:
     """Those of the descriptors, or objects with one, that can be read, as soon as one can; none when the time is over.
 
