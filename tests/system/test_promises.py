@@ -124,7 +124,7 @@ def test_a_changed_input_is_named(project):
         module.write("# another end\n")
     status, output, _ = project.call("verify", *chosen)
     assert status == 1
-    assert "can't be verified, its inputs changed:\n    guest code: " in output
+    assert "can't be verified, its inputs changed:\n    guest code.pathwarp/guest/events.py: " in output
     assert "0 of 1 trial verified" in output
 
 
