@@ -100,6 +100,8 @@ def agree(folder: Path, virtual: Path) -> bool:
 
 
 def test_a_trial_in_a_machine_is_sealed_and_recovers_as_in_virtual_time(project):
+    # An emulated CPU may take a quarter of a second to begin a failure. It must meet the same burst, the one at 5 s.
+    project.replace("scenarios/silent.yaml", "{at: 4.9 s", "{at: 4.3 s")
     before = network()
     process = project.start(*VM, "--variant", "tlp-mp", "--runs", "3")
     wait_for_trial(process)
