@@ -24,6 +24,6 @@ mount -t tmpfs -o mode=0700 tmpfs "$base/memory"
 # Not exec: process 1 of a PID namespace is deaf to the signal by which a panicking kernel ends itself.
 cd /
 env -i HOME="$base/memory" TMPDIR="$base/memory" setarch -R "$base/kernel/linux" \
-    "mem=$memory" root=/dev/root rootfstype=hostfs rootflags=/ "hostfs=$base/lab" rw \
+    "mem=$memory" root=/dev/root rootfstype=hostfs rootflags=/ "hostfs=$base/lab" ro \
     "$@" "random.seed=$seed" panic=-1 \
     con=null con0=null,fd:1 ssl=null init=/usr/bin/python3 -- -B -E -s /opt/pathwarp/init.py

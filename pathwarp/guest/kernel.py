@@ -8,6 +8,7 @@ from pathlib import Path
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _PR_SET_TIMERSLACK = 29
 _RB_POWER_OFF = 0x4321FEDC
+_MS_REMOUNT, _MS_NOATIME = 32, 1024
 
 _MOUNTS = (
     ("proc", "/proc", "proc"),
@@ -19,16 +20,21 @@ _MOUNTS = (
 _DEVICES = (("null", 1, 3), ("zero", 1, 5), ("random", 1, 8), ("urandom", 1, 9), ("tty", 5, 0), ("ptmx", 5, 2))
 
 
-def mount(source: str, target: str, kind: str, options: str = "") -> None:
+def mount(source: str, target: str, kind: str, options: str = "", flags: int = 0) -> None:
     """Mount a file system; OSError when the kernel refuses (mount(2))."""
-    arguments = (source.encode(), target.encode(), kind.encode(), 0, options.encode())
+    arguments = (source.encode(), target.encode(), kind.encode(), flags, options.encode())
     if _LIBC.mount(*arguments) != 0:
         code = ctypes.get_errno()
         raise OSError(code, f"mount {kind} on {target}: {os.strerror(code)}")
 
 
 def mount_everything() -> None:
-    """Mount what Mininet, D-ITG and tcpdump need on top of the read-only lab root."""
+    """Have the run folder writable, and mount what Mininet, D-ITG and tcpdump need on top of the read-only lab root.
+
+    No access times: whether the kernel notes one (relatime) hangs on when the host last read the file, and what it
+    notes it writes back later, which wakes it.
+    """
+    mount("", "/", "", flags=_MS_REMOUNT | _MS_NOATIME)
     mount("tmpfs", "/dev", "tmpfs")
     for name, major, minor in _DEVICES:
         os.mknod(f"/dev/{name}", 0o20666, os.makedev(major, minor))

@@ -36,6 +36,17 @@ def sealed_hash(project, variant: str) -> str:
     return json.loads((folder / "manifest.json").read_text())["files_sha256"]
 
 
+def own_lab(project) -> Path:
+    """Give a project a lab root of its own, and return it."""
+    build = project.root / "build"
+    build.unlink()
+    build.mkdir()
+    for name in ("kernels", "base", "downloads"):
+        if (ROOT / "build" / name).exists():
+            (build / name).symlink_to(ROOT / "build" / name)
+    return shutil.copytree(ROOT / "build" / "lab", build / "lab", symlinks=True)
+
+
 @pytest.mark.parametrize("circumstance", CIRCUMSTANCES)
 def test_a_saturated_trial_repeats(flooded, circumstance):
     status, output, errors = flooded.call(*VERIFY, under=CIRCUMSTANCES[circumstance])
@@ -65,16 +76,23 @@ def test_a_trial_repeats_on_a_busy_host(flooded):
 def test_a_trial_repeats_in_another_folder(flooded, tmp_path, make_project):
     moved = type(flooded)(make_project(tmp_path / ("a-long-name" * 10) / "with blanks and ünïcode"))
     shutil.copytree(flooded.root / "results" / "flooded", moved.root / "results" / "flooded")
-    lab = moved.root / "build"
-    lab.unlink()
-    lab.mkdir()
-    for name in ("kernels", "base", "downloads"):
-        if (ROOT / "build" / name).exists():
-            (lab / name).symlink_to(ROOT / "build" / name)
-    shutil.copytree(ROOT / "build" / "lab", lab / "lab", symlinks=True)
+    own_lab(moved)
     status, output, errors = moved.call(*VERIFY)
     assert status == 0, output + errors
     assert equal(output) == [sealed_hash(flooded, "tlp-mp")]
+
+
+def test_when_the_host_last_read_the_lab_root_does_not_count(tmp_path, make_project, project):
+    # A guest that noted when it read a file (relatime) would do so only where the host had not since the file changed.
+    # What it noted it would write back, which wakes it: 105 s into this trial, once.
+    papers = type(project)(make_project(tmp_path / "papers", ROOT))
+    lab = own_lab(papers)
+    chosen = ("--scenario", "path-failure", "--traffic", "netflix", "--variant", "rej-k2", "--runs", "1")
+    for verb, date in (("run", "1980-01-01"), ("verify", "2030-01-01")):
+        subprocess.run(["find", lab, "-exec", "touch", "-h", "-a", "-d", date, "{}", "+"], check=True)
+        status, output, errors = papers.call(verb, *chosen)
+        assert status == 0, output + errors
+    assert len(equal(output)) == 1
 
 
 def test_the_papers_traffic_repeats(tmp_path, make_project, project):
