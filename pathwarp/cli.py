@@ -11,11 +11,11 @@ import click
 
 from pathwarp.base import interrupt
 from pathwarp.base.complaints import Complaints, Exit
+from pathwarp.base.engine import ENGINE
 from pathwarp.base.oserrors import describe
 from pathwarp.commands.options import option
 from pathwarp.model.catalogue import Catalogue
 
-ROOT = Path(__file__).resolve().parents[1]
 COMMANDS = Path(__file__).with_name("commands")
 # What commands share; all other files there are commands.
 SHARED = ("options", "selection")
@@ -35,12 +35,17 @@ class CommandFolder(click.Group):
 
 @click.group(cls=CommandFolder)
 @option(
-    "root", "The project's folder.  [default: where this program is]", type=click.Path(path_type=Path), default=ROOT
+    "root", "The project's folder.  [default: where this program is]", type=click.Path(path_type=Path), default=ENGINE
 )
 @click.pass_context
 def cli(context: click.Context, root: Path) -> None:
     """Measure how Multipath TCP recovers from losses, on real kernels in virtual time."""
-    context.obj = Catalogue(root.resolve())
+    try:
+        folder = root.resolve()
+        os.stat(folder)
+    except OSError as error:
+        raise Complaints.one("root", f"{str(root)[:80]!r} is no folder that can be read: {error.strerror}") from None
+    context.obj = Catalogue(folder)
 
 
 def main(arguments: Sequence[str]) -> int:

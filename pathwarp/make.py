@@ -5,14 +5,15 @@ import os
 import re
 import sys
 from collections.abc import MutableMapping
-from pathlib import Path
+
+from pathwarp.base.engine import ENGINE
 
 # The first argument says that make calls.
 CALLED = "--make"
 PREFIX = "PATHWARP_"
 # What the environment may say all the same: it is no option of make's.
 _ROOT = f"{PREFIX}ROOT"
-_END = Path(__file__).resolve().parents[1] / "playbooks" / "end-make.sh"
+_END = ENGINE / "playbooks" / "end-make.sh"
 # A word of MAKEFLAGS: blanks and backslashes in it have a backslash before them.
 _WORD = re.compile(r"(?:[^ \t\\]|\\.)+", re.DOTALL)
 

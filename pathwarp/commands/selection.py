@@ -58,6 +58,7 @@ def read_results(
     Metrics that are not those of the measuring code of now are made again, which is said on standard error. What is
     wrong with single folders goes to `complaints`; they are left out.
     """
+    from pathwarp.model.command import make_command
     from pathwarp.model.load import load_experiment
     from pathwarp.model.overrides import label
 
@@ -73,6 +74,7 @@ def read_results(
         variants,
         list(experiment.workloads),
         complaints,
+        make_command(scenario.name, experiment.variants, experiment.workloads, selection["overrides"], backend),
         len(os.sched_getaffinity(0)),
         seeds,
     )

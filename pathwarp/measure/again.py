@@ -114,17 +114,18 @@ def measured_results(
     variants: Sequence[str],
     traffics: Sequence[str],
     complaints: list[Complaint],
+    command: str,
     jobs: int,
     seeds: Sequence[int] | None = None,
 ) -> tuple[list[TrialResult], list[str]]:
     """The sealed trials of these names with metrics of the measuring code of now, and lines on what was made for that.
 
-    As of `load_results`, what is wrong with single folders goes to `complaints`.
+    As of `load_results`, what is wrong with single folders goes to `complaints`, and `command` is what runs the trials.
     """
     folders = [folder for *_, folder in folders_of(results, scenario, variants, traffics, seeds)]
     renewed = renew(folders, jobs)
     complaints += renewed.complaints
-    chosen = (results, scenario, variants, traffics, complaints, seeds)
+    chosen = (results, scenario, variants, traffics, complaints, command, seeds)
     return load_results(*chosen, unwritten=renewed.unwritten, without=renewed.without), renewed.lines()
 
 

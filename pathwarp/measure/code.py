@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+from pathwarp.base.engine import PACKAGE
 from pathwarp.base.hashing import hash_parts
 
-PACKAGE = Path(__file__).resolve().parents[1]
 # All of these take part, and of those that they build on what they import, however far away.
 ROOMS, GROUND = ("measure", "wire"), ("base", "model")
 

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trials: one scenario, variant, traffic and seed each."""
 
-import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 from pathwarp.model.backends.backend import VIRTUAL_MODE
-from pathwarp.model.backends.registry import BACKENDS, DEFAULT_BACKEND
+from pathwarp.model.backends.registry import BACKENDS
+from pathwarp.model.command import make_command
 from pathwarp.model.overrides import Override, label
 from pathwarp.model.schema.scenario import Scenario
 from pathwarp.model.schema.topology import Topology
@@ -64,11 +64,8 @@ class Trial:
     @property
     def command(self) -> str:
         """What a user types to run it."""
-        words = {"scenario": self.scenario.name, "variant": self.variant.name, "traffic": self.workload.name}
-        words |= {"seed": str(self.seed), "runs": "1"}
-        words |= {} if self.backend == DEFAULT_BACKEND else {"backend": self.backend}
-        words |= {"set": ",".join(map(str, self.overrides))} if self.overrides else {}
-        return shlex.join(["make", *(f"{name}={value}" for name, value in words.items())])
+        names = self.scenario.name, [self.variant.name], [self.workload.name]
+        return make_command(*names, self.overrides, self.backend, seed=self.seed, runs=1)
 
     @property
     def virtual_s(self) -> float:

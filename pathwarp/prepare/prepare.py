@@ -18,12 +18,12 @@ import click
 
 from pathwarp.base import program
 from pathwarp.base.complaints import Complaint, Complaints, Exit, gather
+from pathwarp.base.engine import ENGINE
 from pathwarp.model.backends.registry import BACKENDS, DEFAULT_BACKEND
 from pathwarp.model.schema.variant import ResolvedVariant
 from pathwarp.prepare import box, lab
 from pathwarp.prepare.kernel import group_by_kernel
 
-ENGINE = Path(__file__).resolve().parents[2]
 # What the tests judge the project's own files with, beside requirements-test.txt.
 TEST_PROGRAMS = ("corelist", "shellcheck")
 

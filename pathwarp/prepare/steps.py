@@ -6,27 +6,24 @@ Each prints `built`, or `is up to date` when there was nothing to do, and its co
 
 import json
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TextIO
 
 import click
 
 from pathwarp.base import interrupt
 from pathwarp.base.complaints import Complaints, Exit
+from pathwarp.base.engine import ENGINE
 from pathwarp.model.catalogue import Catalogue
 from pathwarp.model.load import load_variant, load_variants
 from pathwarp.prepare import box, lab
-from pathwarp.prepare.base import find_base
-from pathwarp.prepare.kernel import find_kernel, group_by_kernel
+from pathwarp.prepare.base import Base, find_base
+from pathwarp.prepare.kernel import Kernel, find_kernel, group_by_kernel
 
-ROOT = Path(__file__).resolve().parents[2]
 UP_TO_DATE = "is up to date"
 
 
 @click.group()
-@click.option("--root", type=click.Path(path_type=Path), default=ROOT)
+@click.option("--root", type=click.Path(path_type=Path), default=ENGINE)
 @click.pass_context
 def steps(context: click.Context, root: Path) -> None:
     """Steps of a preparation, for the playbooks."""
@@ -38,13 +35,7 @@ def steps(context: click.Context, root: Path) -> None:
 @click.pass_obj
 def base(root: Path, backend: str) -> None:
     """Build the kernel that the variants' are made from."""
-    wanted = find_base(root, backend)
-    if wanted.is_current():
-        click.echo(UP_TO_DATE)
-        return
-    with _log(root, f"base-{backend}") as log:
-        wanted.build(log)
-    click.echo("built")
+    _build(root, find_base(root, backend), f"base-{backend}")
 
 
 @steps.command()
@@ -65,12 +56,7 @@ def list_kernels(root: Path, backend: str, variants: str) -> None:
 def kernel(root: Path, backend: str, variant: str) -> None:
     """Build the kernel of a variant."""
     wanted = find_kernel(root, load_variant(Catalogue(root), variant), backend)
-    if wanted.is_current():
-        click.echo(UP_TO_DATE)
-        return
-    with _log(root, f"kernel-{wanted.name}-{backend}") as log:
-        wanted.build(log)
-    click.echo("built")
+    _build(root, wanted, f"kernel-{wanted.name}-{backend}")
 
 
 @steps.command()
@@ -91,12 +77,16 @@ def finish_box(root: Path, folder: Path) -> None:
     click.echo("built")
 
 
-@contextmanager
-def _log(root: Path, name: str) -> Iterator[TextIO]:
+def _build(root: Path, wanted: Base | Kernel, name: str) -> None:
+    """Build it where it is not up to date; what the programs print goes to the log of that name."""
+    if wanted.is_current():
+        click.echo(UP_TO_DATE)
+        return
     logs = root / "build" / "logs"
     logs.mkdir(parents=True, exist_ok=True)
     with (logs / f"{name}.log").open("w", encoding="utf-8") as log:
-        yield log
+        wanted.build(log)
+    click.echo("built")
 
 
 def main() -> int:

@@ -81,6 +81,7 @@ def load_results(
     variants: Sequence[str],
     traffics: Sequence[str],
     complaints: list[Complaint],
+    command: str,
     seeds: Sequence[int] | None = None,
     unwritten: Mapping[Path, dict[str, Any]] | None = None,
     without: Collection[Path] = (),
@@ -89,8 +90,8 @@ def load_results(
 
     A trial that was never run is left out: the table counts what is there. So is a folder that is not sealed, not
     measured or damaged, and what is wrong with it goes to `complaints`. Raises Complaints when the results hold nothing
-    of what is asked for. `unwritten` has the metrics of folders that cannot hold them; folders `without` metrics are
-    left out, as their complaints are there already.
+    of what is asked for, with the `command` that runs it. `unwritten` has the metrics of folders that cannot hold them;
+    folders `without` metrics are left out, as their complaints are there already.
     """
     found: list[TrialResult] = []
     for variant, traffic, seed, folder in folders_of(results, scenario, variants, traffics, seeds):
@@ -103,17 +104,8 @@ def load_results(
             found.append(TrialResult(scenario, variant, traffic, seed, metrics, manifest, folder))
     if not found and not complaints:
         asked = f"{scenario}: {', '.join(variants)} under {', '.join(traffics)}"
-        hint = f"run them first: {_make(scenario)} variant={','.join(variants)} traffic={','.join(traffics)}"
-        raise Complaints.one(str(results), f"no sealed trials of {asked}", hint=hint)
+        raise Complaints.one(str(results), f"no sealed trials of {asked}", hint=f"run them first: {command}")
     return found
-
-
-def _make(name: str) -> str:
-    """The make command whose results have that name: `cut+duration=9 s+backend=vm` is a scenario with options."""
-    scenario, *options = name.split("+")
-    own = ("backend=", "time=")
-    words = [option if option.startswith(own) else f"set={option}" for option in options]
-    return " ".join(["make", f"scenario={scenario}", *words])
 
 
 def sound_manifest(folder: Path) -> dict[str, Any]:

@@ -180,6 +180,13 @@ def test_a_damaged_folder_leaves_the_others_in_the_table(project, runner, capsys
     assert (printed.out, printed.err.count("is not JSON")) == ("", 4)
 
 
+@pytest.mark.parametrize("root", ["a" * 5000, "nowhere"])
+def test_a_root_that_is_no_folder_is_bad_input(root, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["--root", root, "list"]) == Exit.BAD_INPUT
+    assert "is no folder that can be read" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("arguments", [["bake"], ["run", "--colour", "red"], ["run", "cut"], ["--root"]])
 def test_usage_complaints_are_exit_2(project, capsys, arguments):
     assert call(project, *arguments) == Exit.BAD_INPUT

@@ -67,7 +67,7 @@ def results(
     traffics = list(dict.fromkeys(trial.workload.name for trial in trials))
     seeds = sorted({trial.seed for trial in trials})
     name = trials[0].folder.parts[1]
-    return measured_results(root / "results", name, variants, traffics, complaints, jobs, seeds)
+    return measured_results(root / "results", name, variants, traffics, complaints, trials[0].command, jobs, seeds)
 
 
 def run(planned: dict[str, list[Trial]], request: Request, jobs: int) -> int:

@@ -82,6 +82,11 @@ def shape(site: Site, fresh: bool = False) -> GuestStep:
     return {"do": "shape", "shape": site.shapes, "fresh": fresh}
 
 
+def reshape(phase: str) -> Phase:
+    """A phase that gives the path the shape of its instant, and nothing else."""
+    return Phase(phase, lambda site: [shape(site)], gives_shape=True)
+
+
 def announce(site: Site) -> list[GuestStep]:
     """Have the receiver's path manager announce its address on the path (ADD_ADDR); plain TCP has none."""
     return [{"do": "announce"}] if site.is_mptcp else []
