@@ -4,6 +4,7 @@
 On the path of every command, so it imports nothing but YAML, and that only for the titles.
 """
 
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -65,14 +66,18 @@ class Catalogue:
                 found[name] = path
         return found
 
+    def file(self, kind: FileKind, name: str) -> Path:
+        """Where the file of a name is, or would be."""
+        return self.root / kind.pattern.replace("*", name)
+
     def names(self, kind: FileKind) -> list[str]:
         return list(self.files(kind))
 
     def complaint(self, kind: FileKind, name: object, where: str) -> Complaint | None:
         """What is wrong with `name` as the name of a `kind`, asked for at `where`; None when there is such a file."""
-        names = self.names(kind)
-        if name in names:
+        if isinstance(name, str) and is_name(name) and os.path.lexists(self.file(kind, name)):
             return None
+        names = self.names(kind)
         valid = ", ".join(names) or f"none: there is no {kind.pattern}"
         if name == "":
             return Complaint(

@@ -169,7 +169,7 @@ def _read(catalogue: Catalogue, kind: FileKind, name: str, where: str) -> YamlFi
     complaint = catalogue.complaint(kind, name, where)
     if complaint:
         raise Complaints([complaint])
-    return read(catalogue.files(kind)[name], catalogue.root)
+    return read(catalogue.file(kind, name), catalogue.root)
 
 
 def _model(file: YamlFile, model: type[Model], name: str) -> Model:
