@@ -36,7 +36,8 @@ make scenario=NAME [variant=A,B|all] [traffic=A,B|all]   run the trials and prin
     jobs=N       guests side by side                     force=1      run what is sealed again and compare
     backend=vm   virtual machines, at the wall clock's pace
     time=real    User Mode Linux, but at the wall clock's pace
-    set=KEY=VALUE  change a value of the scenario
+    set=KEY=VALUE  change a value of the scenario; set=topology.KEY=…, set=workload.KEY=… of those files
+    at=AXIS=VALUE  points of the scenario's grid, where it has one
     retry=N      run a trial that fails up to N more times
 make list                        scenarios, variants, traffic and topologies
 make table scenario=NAME         the table of what is sealed    [metric=KEY]

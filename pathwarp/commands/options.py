@@ -17,7 +17,7 @@ from pathwarp.model.overrides import OPTION, read_overrides
 
 Decorator = Callable[[Callable], Callable]
 
-TIME = "time"
+TIME, AT = "time", "at"
 
 
 class WholeText(click.ParamType):
@@ -49,6 +49,8 @@ SELECTION = together(
     option(
         OPTION, "PATH=VALUE, a change to the scenario: events.0.fail=interface-down.", multiple=True, type=WholeText()
     ),
+    option(AT, "AXIS=VALUE, points of the scenario's grid, comma-separated.  [default: all]"),
+    option("yes", "Also a grid of more than 10,000 points.", is_flag=True),
     option(TIME, "virtual or real: short for --set time=…  [default: the scenario's, virtual]"),
 )
 
@@ -60,13 +62,15 @@ BACKEND = option("backend", f"{_BACKENDS}.", default=DEFAULT_BACKEND, show_defau
 def read_selection(
     complaints: list[Complaint], scenario: str | None, variant: str | None, traffic: str | None, **others: Any
 ) -> dict[str, Any]:
-    """What SELECTION's options ask for, as the arguments of `load_experiment` and `Request`; adds to `complaints`."""
+    """What SELECTION's options ask for, as the arguments of `Request`; adds to `complaints`."""
     texts = [*others[OPTION], *([f"{TIME}={others[TIME]}"] if others[TIME] else [])]
     return {
         "scenario": scenario or "",
         "variants": read_names(variant),
         "traffic": read_names(traffic),
         "overrides": read_overrides(texts, complaints),
+        "at": read_at(others[AT], complaints),
+        "many": others["yes"],
     }
 
 
@@ -80,6 +84,19 @@ def read_names(text: str | None) -> tuple[str, ...]:
     """`a, b` -> (a, b), each once; nothing -> ()."""
     names = (name.strip() for name in (text or "").split(","))
     return tuple(dict.fromkeys(name for name in names if name))
+
+
+def read_at(text: str | None, complaints: list[Complaint]) -> tuple[tuple[str, str], ...]:
+    """`loss=1 %, rtt=12 ms` as pairs; what is none goes to `complaints`."""
+    pairs = []
+    for part in (part.strip() for part in (text or "").split(",")):
+        axis, equals, name = (piece.strip() for piece in part.partition("="))
+        if part and equals and axis and name:
+            pairs.append((axis, name))
+        elif part:
+            what = f"{part[:60]!r} is no point of a grid"
+            complaints.append(Complaint(AT, what, "AXIS=VALUE, with commas between"))
+    return tuple(dict.fromkeys(pairs))
 
 
 def read_number(

@@ -61,28 +61,33 @@ def read_results(
     from pathwarp.model.command import make_command
     from pathwarp.model.load import load_experiment
     from pathwarp.model.overrides import label
+    from pathwarp.model.points import points_of
 
-    experiment = load_experiment(catalogue, **selection)
-    scenario = experiment.scenario
-    name = label(scenario.name, selection["overrides"], backend)
+    names = {name: selection[name] for name in ("scenario", "variants", "traffic", "overrides")}
+    experiment = load_experiment(catalogue, **names)
+    scenario, own = experiment.scenario, selection["overrides"]
+    points = points_of(scenario.grid, selection["at"], own, many=True)
     variants = list(dict.fromkeys([scenario.baseline, *experiment.variants]))
     from pathwarp.measure.again import measured_results
+    from pathwarp.results.reading import Wanted
 
+    home = catalogue.root / "results"
+    folders = {point: label(scenario.name, own, backend, point.label) for point in points}
+    at = ",".join(f"{axis}={name}" for axis, name in selection["at"])
+    traffics = list(experiment.workloads)
     results, lines = measured_results(
-        catalogue.root / "results",
-        name,
-        variants,
-        list(experiment.workloads),
+        home,
+        [Wanted(folder, variants, traffics, seeds, point.values) for point, folder in folders.items()],
         complaints,
-        make_command(scenario.name, experiment.variants, experiment.workloads, selection["overrides"], backend),
+        make_command(scenario.name, experiment.variants, traffics, own, backend, at),
         len(os.sched_getaffinity(0)),
-        seeds,
     )
     for line in lines:
         click.echo(f"pathwarp: {line}", err=True)
     if not results:
         raise Complaints(complaints, Exit.FAILED)
-    return scenario, results, catalogue.root / "results" / name
+    # The figures of a grid have a folder of their own, beside those of its points.
+    return scenario, results, home / (folders[points[0]] if len(points) == 1 else label(scenario.name, own, backend))
 
 
 def print_table(

@@ -41,7 +41,7 @@ class Shapers:
         process.stdin.write("".join(f"{line}\n" for line in [*lines, f"qdisc show dev {interface}"]))
         process.stdin.flush()
         # What is asked for last is answered last; a `tc` that meets an error says so and ends.
-        for _ in range(shaping.qdiscs(path[way])):
+        for _ in range(shaping.qdiscs(path[way]) + ("losses" in self.network.plan)):
             answer = process.stdout.readline()
             if not answer.startswith("qdisc"):
                 raise RuntimeError(f"{path['middle']}: tc: {answer}{process.stdout.read()}{lines}")

@@ -75,6 +75,15 @@ def check_sysctls(plan: dict, report: dict) -> None:
                 raise Void(f"{host}: {name} is {values[name]}, not {wanted}")
 
 
+def check_losses(plan: dict, met: list[dict]) -> None:
+    """Refuse a trial in which a packet that was to be lost was not there."""
+    for number, (target, counts) in enumerate(zip(plan["losses"], met, strict=True)):
+        if not counts["lost"]:
+            where = f"on {target['path']}" if target["path"] else "on any path"
+            what = f"no {target['what']} packet of byte {target['byte']} {where} was lost: {counts['seen']} came by"
+            raise Void(f"losses.{number}: {what}")
+
+
 def perform(plan: dict, report: dict) -> None:
     """Set up, run the flow and the events, tear down; what was seen goes into the report as it becomes known."""
     import counters
@@ -82,10 +91,12 @@ def perform(plan: dict, report: dict) -> None:
     import mptcp
     from capture import Captures
     from flow import Flow
+    from losses import Losses
     from namespaces import inside
     from network import Network
 
     network = Network(plan)
+    losses = Losses(network) if "losses" in plan else None
     report["qdiscs"] = network.qdiscs
     report["sysctls"] = {}
     for host, node in network.hosts.items():
@@ -116,6 +127,9 @@ def perform(plan: dict, report: dict) -> None:
     dropped = [name for name, counts in report["captures"].items() if counts["dropped"]]
     if dropped:
         raise Void(f"the captures {', '.join(dropped)} miss packets")
+    if losses:
+        report["losses"] = losses.report()
+        check_losses(plan, report["losses"])
 
 
 def conduct(begin: Callable[[], None]) -> None:

@@ -18,7 +18,7 @@ from pathwarp.measure.metrics import measure
 from pathwarp.results.folders import folders_of
 from pathwarp.results.integrity import require_undamaged
 from pathwarp.results.metricsfile import METRICS, State, record, state, write_metrics
-from pathwarp.results.reading import TrialResult, load_results, sound_manifest
+from pathwarp.results.reading import TrialResult, Wanted, load_results, sound_manifest
 
 # What a disk says that takes no metrics: then they are made for the moment, as results can be looked at there, too.
 _NO_PLACE = (errno.EROFS, errno.EACCES, errno.EPERM)
@@ -109,24 +109,21 @@ def measure_sealed(folder: Path, manifest: Mapping[str, Any], code: str) -> dict
 
 
 def measured_results(
-    results: Path,
-    scenario: str,
-    variants: Sequence[str],
-    traffics: Sequence[str],
-    complaints: list[Complaint],
-    command: str,
-    jobs: int,
-    seeds: Sequence[int] | None = None,
+    results: Path, wanted: Sequence[Wanted], complaints: list[Complaint], command: str, jobs: int
 ) -> tuple[list[TrialResult], list[str]]:
-    """The sealed trials of these names with metrics of the measuring code of now, and lines on what was made for that.
+    """The sealed trials that are wanted with metrics of the measuring code of now, and lines on what was made for that.
 
     As of `load_results`, what is wrong with single folders goes to `complaints`, and `command` is what runs the trials.
     """
-    folders = [folder for *_, folder in folders_of(results, scenario, variants, traffics, seeds)]
+    folders = [
+        folder
+        for one in wanted
+        for *_, folder in folders_of(results, one.scenario, one.variants, one.traffics, one.seeds)
+    ]
     renewed = renew(folders, jobs)
     complaints += renewed.complaints
-    chosen = (results, scenario, variants, traffics, complaints, command, seeds)
-    return load_results(*chosen, unwritten=renewed.unwritten, without=renewed.without), renewed.lines()
+    found = load_results(results, wanted, complaints, command, renewed.unwritten, renewed.without)
+    return found, renewed.lines()
 
 
 def _trials(number: int) -> str:

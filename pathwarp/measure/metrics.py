@@ -9,6 +9,7 @@ import numpy as np
 from pathwarp.base.broken import unusable
 from pathwarp.measure import bursts, delays, losses
 from pathwarp.measure.analysis import Analysis, analyse
+from pathwarp.measure.exactlosses import exact_losses
 from pathwarp.measure.inputs import counter_changes
 from pathwarp.measure.transports import reinjections
 
@@ -25,10 +26,12 @@ def measure(folder: Path) -> dict:
 
 def _measure(trial: Analysis, folder: Path) -> dict:
     resent, table = trial.resent, trial.packets
+    chosen = exact_losses(trial.inputs, trial.connection, trial.decoded, table)
     return rounded(
         {
             "format": FORMAT,
-            **burst_metrics(trial),
+            **({"exact_losses": chosen} if "losses" in trial.inputs.plan else {}),
+            **burst_metrics(trial, chosen),
             **delay_metrics(trial),
             "goodput_mbps": delays.goodput_mbps(trial.log),
             "reinjected_packets": int((resent.reinjected > 0).sum()),
@@ -61,8 +64,8 @@ def per_path(trial: Analysis, weights: np.ndarray) -> dict[str, int]:
     return {path: int(sums[number]) for number, path in enumerate(trial.inputs.paths)}
 
 
-def burst_metrics(trial: Analysis) -> dict:
-    """Return what is known of each burst and of the one that met the failure."""
+def burst_metrics(trial: Analysis, chosen: list[dict[str, Any]]) -> dict:
+    """Return what is known of each burst, and of the one that met the failure or else the first of the exact losses."""
     planned, table = trial.bursts, trial.packets
     completion = bursts.completion_ms(planned, trial.log)
     lost = bursts.losses(planned, table, bursts.originals_lost(table, trial.resent))
@@ -76,6 +79,10 @@ def burst_metrics(trial: Analysis) -> dict:
         if len(taken.burst):
             affected = int(taken.burst[0])
             fraction = bursts.position(planned, table, taken, trial.failure)
+    elif chosen and len(planned):
+        byte = min(chosen, key=lambda entry: entry["lost"][0]["sent_s"])["byte"]
+        affected = int(np.searchsorted(planned.offset, byte, side="right")) - 1
+        fraction = (byte - int(planned.offset[affected])) / int(planned.size[affected])
     sizes = planned.size.tolist()
     return {
         "burst_completion_time_ms": [

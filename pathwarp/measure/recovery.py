@@ -164,5 +164,5 @@ def _data(
 
 def _acks(analysis: Analysis, window: tuple[int, int]) -> Iterator[PacketEvent]:
     """The receiver's packets without data that were sent in the window."""
-    for path, sent_ns, arrived_ns in acks(analysis.inputs, analysis.connection, analysis.decoded, window):
-        yield PacketEvent(path, "up", sent_ns, arrived_ns, offset=0, length=0, kind=ACK)
+    for one in acks(analysis.inputs, analysis.connection, analysis.decoded, window):
+        yield PacketEvent(one.path, "up", one.sent_ns, one.arrived_ns, offset=0, length=0, kind=ACK)

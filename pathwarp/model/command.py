@@ -14,12 +14,14 @@ def make_command(
     traffics: Iterable[str],
     overrides: Iterable[Override],
     backend: str,
+    at: str = "",
     **numbers: int,
 ) -> str:
     """`make scenario=cut variant=tlp-mp traffic=docs seed=3 'set=duration=9 s'`, ready for a shell."""
     words = {"scenario": scenario, "variant": ",".join(variants), "traffic": ",".join(traffics)}
     words |= {name: str(number) for name, number in numbers.items()}
     words |= {} if backend == DEFAULT_BACKEND else {"backend": backend}
+    words |= {"at": at} if at else {}
     texts = ",".join(map(str, overrides))
     words |= {OPTION: texts} if texts else {}
     return shlex.join(["make", *(f"{name}={word}" for name, word in words.items())])

@@ -12,7 +12,7 @@ from pathwarp.base.complaints import Complaint, Complaints, gather
 from pathwarp.base.yamlfile import YamlFile, read
 from pathwarp.model.catalogue import MOBILITY, SCENARIO, TOPOLOGY, VARIANT, WORKLOAD, Catalogue, FileKind, suggest
 from pathwarp.model.links.files import missing
-from pathwarp.model.overrides import Override, apply
+from pathwarp.model.overrides import OPTION, TOPOLOGY_FILE, WORKLOAD_FILE, Override, apply
 from pathwarp.model.rules import scenario_complaints
 from pathwarp.model.schema.common import PinnedSysctls
 from pathwarp.model.schema.explain import read_model
@@ -24,6 +24,10 @@ from pathwarp.model.schema.workload import WORKLOAD_KINDS, Workload
 
 ALL = "all"
 PINNED = "vms/sysctls.yaml"
+
+# What a workload's traces are drawn from, once.
+MADE_FROM = tuple(f"{WORKLOAD_FILE}.{key}." for key in ("gap", "size", "traces.seed"))
+MADE_HINT = "write a workload of its own, and generate its traces"
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -66,6 +70,8 @@ def load_experiment(
     if catalogue.complaint(TOPOLOGY, data.get("topology"), "") is None:
         with gather(complaints):
             topology_file = _read(catalogue, TOPOLOGY, data["topology"], "")
+            with gather(complaints):
+                apply(overrides, topology_file, TOPOLOGY_FILE)
             topology = _model(topology_file, Topology, data["topology"])
             complaints += missing(catalogue.root, topology)
     if file:
@@ -82,7 +88,7 @@ def load_experiment(
             loaded_variants[name] = load_variant(catalogue, name)
     for name in _known(catalogue, WORKLOAD, wanted_traffic, traffic, complaints):
         with gather(complaints):
-            loaded_workloads[name] = load_workload(catalogue, name)
+            loaded_workloads[name] = load_workload(catalogue, name, overrides)
             complaints += _trace_complaints(catalogue, loaded_workloads[name])
     if file and model:
         complaints += _sysctl_complaints(file, model, loaded_variants)
@@ -91,9 +97,17 @@ def load_experiment(
     return Experiment(model, topology, pinned, loaded_variants, loaded_workloads)
 
 
-def load_workload(catalogue: Catalogue, name: str) -> Workload:
+def load_workload(catalogue: Catalogue, name: str, overrides: tuple[Override, ...] = ()) -> Workload:
     """The workload of this name; Complaints when there is none, or for all that is wrong with its file."""
     file = _read(catalogue, WORKLOAD, name, WORKLOAD.option)
+    apply(overrides, file, WORKLOAD_FILE)
+    complaints = [
+        Complaint(f"{OPTION}={override}"[:120], "would change nothing: the traces are there already", "", MADE_HINT)
+        for override in overrides
+        if f"{override.path}.".startswith(MADE_FROM)
+    ]
+    if complaints:
+        raise Complaints(complaints)
     kind = file.data.get("kind")
     if not isinstance(kind, str) or kind not in WORKLOAD_KINDS:
         what = "is missing" if "kind" not in file.data else f"{str(kind)[:60]!r} is unknown"

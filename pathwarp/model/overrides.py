@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Overrides, `events.0.fail=interface-down`: values that replace or join those of a scenario's file.
 
-The folder of the results gets the overrides into its name, so that results of different ones never mix.
+A path that begins with `topology` or `workload` is one in that file, `topology.paths.wlan.mtu`. The folder of the
+results gets the overrides into its name, so that results of different ones never mix.
 """
 
 import hashlib
@@ -20,6 +21,9 @@ LABEL_LIMIT = 120
 # Characters of all overrides together: more is a mistake.
 TEXT_LIMIT = 10_000
 OPTION = "set"
+# The files of a scenario that an override may be for, by its first step: `workload` is each one that is replayed.
+TOPOLOGY_FILE, WORKLOAD_FILE = "topology", "workload"
+FILES = (TOPOLOGY_FILE, WORKLOAD_FILE)
 
 
 @dataclass(frozen=True, order=True)
@@ -31,6 +35,11 @@ class Override:
 
     def __str__(self) -> str:
         return f"{self.path}={self.text}"
+
+
+def is_path(text: str) -> bool:
+    """Whether a text can be the path of an override."""
+    return re.fullmatch(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*", text) is not None
 
 
 def read_overrides(texts: Iterable[str], complaints: list[Complaint]) -> tuple[Override, ...]:
@@ -48,7 +57,7 @@ def read_overrides(texts: Iterable[str], complaints: list[Complaint]) -> tuple[O
     for part in (part for text in texts for part in _split(text)):
         path, equals, text = (piece.strip() for piece in part.partition("="))
         where = f"{OPTION}={part}"[:120]
-        if not equals or "\n" in text or not re.fullmatch(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*", path):
+        if not equals or "\n" in text or not is_path(path):
             complaints.append(
                 Complaint(where, "is not a setting", "PATH=VALUE, for example events.0.fail=interface-down")
             )
@@ -59,25 +68,34 @@ def read_overrides(texts: Iterable[str], complaints: list[Complaint]) -> tuple[O
     return tuple(sorted(overrides.values()))
 
 
-def apply(overrides: Iterable[Override], file: YamlFile) -> None:
-    """Put the overrides into a file's data, before it is checked; Complaints for places that there are not."""
+def apply(overrides: Iterable[Override], file: YamlFile, of: str = "") -> None:
+    """Put a file's overrides into its data, before it is checked; Complaints for places that there are not.
+
+    `of` is the name of the file among FILES, empty for the scenario, which has all that begin with none of these.
+    """
     complaints: list[Complaint] = []
     for override in overrides:
-        with gather(complaints):
-            _put(override, file)
+        steps = override.path.split(".")
+        elsewhere = steps[0] if steps[0] in FILES and len(steps) > 1 else ""
+        if elsewhere == of:
+            with gather(complaints):
+                _put(override, steps[1:] if of else steps, file)
     if complaints:
         raise Complaints(complaints)
 
 
-def label(scenario: str, overrides: Iterable[Override], backend: str = DEFAULT_BACKEND) -> str:
+def label(scenario: str, overrides: Iterable[Override], backend: str = DEFAULT_BACKEND, point: str = "") -> str:
     """The folder name of the scenario's results: `path-failure`, `path-failure+events.0.fail=interface-down`.
 
-    Another backend than the default one is in it as well, `path-failure+backend=vm`. What is not safe in a file name
-    becomes a dash; a hash of the overrides then keeps different ones apart.
+    `point` is what a point of a grid is called in it, `@loss=1pct`. Another backend than the default one is in it as
+    well, `path-failure+backend=vm`. What is not safe in a file name becomes a dash; a hash of the overrides then keeps
+    different ones apart.
     """
     others = [] if backend == DEFAULT_BACKEND else [f"backend={backend}"]
     full = "+".join([scenario, *map(str, overrides), *others])
     safe = re.sub(r"[^A-Za-z0-9._=+-]+", "-", full)
+    if point:
+        full, safe = (name.replace(scenario, f"{scenario}{point}", 1) for name in (full, safe))
     if safe == full and len(full) <= LABEL_LIMIT:
         return full
     return f"{safe[: LABEL_LIMIT - 9]}~{hashlib.sha256(full.encode()).hexdigest()[:8]}"
@@ -98,9 +116,8 @@ def _split(text: str) -> list[str]:
     return [piece.strip() for piece in pieces if piece.strip()]
 
 
-def _put(override: Override, file: YamlFile) -> None:
+def _put(override: Override, steps: list[str], file: YamlFile) -> None:
     where = f"{OPTION}={override}"[:120]
-    steps = override.path.split(".")
     # A sysctl's name has dots of its own, and the file need not have any sysctls.
     if steps[0] == "sysctls" and len(steps) > 1:
         steps = ["sysctls", ".".join(steps[1:])]

@@ -31,7 +31,7 @@ def scenario_complaints(file: YamlFile, topology: YamlFile | None, catalogue: Ca
         )
     paths = list(_mapping(topology.data.get("paths"))) if topology else None
     places: list[Place] = [("preferred-path",)]
-    places += [("events", index, "path") for index in range(len(_list(data.get("events"))))]
+    places += [(key, index, "path") for key in ("events", "losses") for index in range(len(_list(data.get(key))))]
     for place in places:
         name = _at(data, place)
         if paths and isinstance(name, str) and name not in paths:

@@ -73,7 +73,15 @@ def plan_of(trial: Trial, release: str) -> dict[str, object]:
         "bursts": [list(burst) for burst in trial.replay.bursts],
         "constant": _constant(trial),
         "events": list(_events(trial)),
+        **({"point": list(trial.point.values)} if trial.point.values else {}),
+        **_losses(trial),
     }
+
+
+def _losses(trial: Trial) -> dict[str, object]:
+    """The packets to lose; where the scenario says nothing of them, nothing is looked at."""
+    targets = trial.replay.losses
+    return {} if targets is None else {"losses": [target._asdict() for target in targets]}
 
 
 def _events(trial: Trial) -> Iterator[dict[str, object]]:

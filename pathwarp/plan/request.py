@@ -3,6 +3,7 @@
 
 import hashlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,10 +14,12 @@ from pathwarp.model.catalogue import Catalogue
 from pathwarp.model.links.files import Followed, follow
 from pathwarp.model.load import Experiment, load_experiment, trace_path
 from pathwarp.model.overrides import Override
+from pathwarp.model.points import Point, points_of
 from pathwarp.model.schema.topology import Topology
 from pathwarp.model.schema.workload import Workload
-from pathwarp.model.traces import read_csv
-from pathwarp.plan.events import plan_events
+from pathwarp.model.traces import Burst, read_csv
+from pathwarp.plan.events import Action, plan_events
+from pathwarp.plan.losses import Target, plan_losses
 from pathwarp.plan.shapes import plan_shapes
 from pathwarp.plan.trial import Replay, Trial
 
@@ -26,7 +29,10 @@ LARGEST_SEED = 1_000_000_000
 
 @dataclass(frozen=True)
 class Request:
-    """What the user asked for. Empty variants and traffic, and no runs, mean the scenario's defaults."""
+    """What the user asked for. Empty variants and traffic, and no runs, mean the scenario's defaults.
+
+    `at` are axes and values of the scenario's grid, `many` lets it have any number of points.
+    """
 
     root: Path
     scenario: str
@@ -37,6 +43,8 @@ class Request:
     backend: str = DEFAULT_BACKEND
     overrides: tuple[Override, ...] = ()
     with_baseline: bool = False
+    at: tuple[tuple[str, str], ...] = ()
+    many: bool = False
 
 
 def plan_trials(request: Request) -> list[Trial]:
@@ -47,12 +55,53 @@ def plan_trials(request: Request) -> list[Trial]:
     """
     catalogue = Catalogue(request.root)
     complaints = list(_number_complaints(request))
-    experiment = None
+    points: list[Point] = []
     with gather(complaints):
-        names = (request.scenario, request.variants, request.traffic, request.overrides)
-        experiment = load_experiment(catalogue, *names, with_baseline=request.with_baseline)
+        whole = _load(catalogue, request, request.overrides)
+        points = points_of(whole.scenario.grid, request.at, request.overrides, request.many)
     if complaints:
         raise Complaints(complaints)
+    faults: dict[Complaint, Point] = {}
+    trials: list[Trial] = []
+    for point in points:
+        interrupt.check()
+        with _at(point, faults):
+            overrides = tuple(sorted((*request.overrides, *point.overrides)))
+            experiment = _load(catalogue, request, overrides) if point.values else whole
+            trials += _plan_point(catalogue, request, point, experiment)
+    _raise(faults, request.scenario)
+    return trials
+
+
+@contextmanager
+def _at(point: Point, faults: dict[Complaint, Point]) -> Iterator[None]:
+    """Note what is wrong at a point of the grid; what is wrong at several is noted for the first."""
+    found: list[Complaint] = []
+    with gather(found):
+        yield
+    for complaint in found:
+        faults.setdefault(complaint, point)
+
+
+def _raise(faults: dict[Complaint, Point], scenario: str) -> None:
+    """Raise Complaints for what was noted, each with its point."""
+    grid = f"scenarios/{scenario}.yaml: grid"
+    if faults:
+        raise Complaints(
+            replace(complaint, where=f"{grid} at {point}: {complaint.where}") if point.values else complaint
+            for complaint, point in faults.items()
+        )
+
+
+def _load(catalogue: Catalogue, request: Request, overrides: tuple[Override, ...]) -> Experiment:
+    return load_experiment(
+        catalogue, request.scenario, request.variants, request.traffic, overrides, request.with_baseline
+    )
+
+
+def _plan_point(catalogue: Catalogue, request: Request, point: Point, experiment: Experiment) -> list[Trial]:
+    """The trials at a point of the grid, of which a scenario without one has one."""
+    complaints: list[Complaint] = []
     runs = request.runs or experiment.scenario.runs
     seeds = range(request.seed, request.seed + runs)
     trials: list[Trial] = []
@@ -83,6 +132,7 @@ def plan_trials(request: Request) -> list[Trial]:
                     replay=replay,
                     backend=request.backend,
                     overrides=request.overrides,
+                    point=point,
                 )
                 for variant in experiment.variants.values()
             ]
@@ -105,28 +155,36 @@ def _replay(
     catalogue: Catalogue, experiment: Experiment, workload: Workload, number: int | None, links: Followed
 ) -> Replay:
     interrupt.check()
-    scenario, topology = experiment.scenario, experiment.topology
-    shapes = plan_shapes(topology, links.courses)
+    scenario = experiment.scenario
+    shapes = plan_shapes(experiment.topology, links.courses)
     if number is None or workload.traces is None:
-        name = f"traffic/{workload.name}.yaml"
-        events = plan_events(scenario, topology, (), name, links.courses)
-        return Replay(None, None, (), shapes, tuple(events), links.sha256)
+        happens = _happenings(experiment, workload, (), f"traffic/{workload.name}.yaml", links)
+        return Replay(None, None, (), shapes, *happens, links.sha256)
     path = trace_path(catalogue, workload.name, number)
     name = path.relative_to(catalogue.root).as_posix()
     complaints: list[Complaint] = []
     with gather(complaints):
         bursts = read_csv(path, workload.traces.duration_ns / 1e9).bursts
-        events = plan_events(scenario, topology, bursts, name, links.courses)
+        happens = _happenings(experiment, workload, bursts, name, links)
         end_ms = scenario.duration_ns / 1e6
-        return Replay(
-            number=number,
-            sha256=hashlib.sha256(path.read_bytes()).hexdigest(),
-            bursts=tuple(burst for burst in bursts if burst.start_ms < end_ms),
-            shapes=shapes,
-            events=tuple(events),
-            link_traces=links.sha256,
-        )
+        played = tuple(burst for burst in bursts if burst.start_ms < end_ms)
+        return Replay(number, hashlib.sha256(path.read_bytes()).hexdigest(), played, shapes, *happens, links.sha256)
     raise Complaints(replace(complaint, where=complaint.where.replace(str(path), name)) for complaint in complaints)
+
+
+def _happenings(
+    experiment: Experiment, workload: Workload, bursts: tuple[Burst, ...], trace: str, links: Followed
+) -> tuple[tuple[Action, ...], tuple[Target, ...] | None]:
+    """What happens to paths and to single packets; Complaints for what is wrong with either."""
+    complaints: list[Complaint] = []
+    events, losses = [], None
+    with gather(complaints):
+        events = plan_events(experiment.scenario, experiment.topology, bursts, trace, links.courses)
+    with gather(complaints):
+        losses = plan_losses(experiment.scenario, workload, bursts, trace)
+    if complaints:
+        raise Complaints(complaints)
+    return tuple(events), losses
 
 
 def _number_complaints(request: Request) -> Iterator[Complaint]:

@@ -10,12 +10,14 @@ from pathwarp.model.backends.backend import VIRTUAL_MODE
 from pathwarp.model.backends.registry import BACKENDS
 from pathwarp.model.command import make_command
 from pathwarp.model.overrides import Override, label
+from pathwarp.model.points import NO_POINT, Point
 from pathwarp.model.schema.scenario import Scenario
 from pathwarp.model.schema.topology import Topology
 from pathwarp.model.schema.variant import ResolvedVariant
 from pathwarp.model.schema.workload import Workload
 from pathwarp.model.traces import Burst
 from pathwarp.plan.events import Action
+from pathwarp.plan.losses import Target
 from pathwarp.plan.shapes import Shapes
 
 
@@ -24,8 +26,8 @@ class Replay:
     """A trace, numbered from 1, cut to the scenario's duration, and what happens to the network in the meantime.
 
     `sha256` is the hash of the trace's file. A workload of a constant rate has no traces, so no number, hash and
-    bursts. `shapes` (those that paths begin with) and `events` are as `pathwarp.plan.events` describes them;
-    `link_traces` are the hashes of the files that links follow.
+    bursts. `shapes` (those that paths begin with) and `events` are as `pathwarp.plan.events` describes them,
+    `losses` as `pathwarp.plan.losses` does; `link_traces` are the hashes of the files that links follow.
     """
 
     number: int | None
@@ -33,12 +35,13 @@ class Replay:
     bursts: tuple[Burst, ...]
     shapes: Mapping[str, Shapes]
     events: tuple[Action, ...]
+    losses: tuple[Target, ...] | None
     link_traces: Mapping[str, str]
 
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """One run to be done."""
+    """One run to be done; `overrides` are the user's, those of the `point` come on top."""
 
     scenario: Scenario
     topology: Topology
@@ -49,23 +52,25 @@ class Trial:
     replay: Replay = field(repr=False)
     backend: str
     overrides: tuple[Override, ...]
+    point: Point = NO_POINT
 
     @cached_property
     def folder(self) -> Path:
         """Where the result goes, relative to the project's folder."""
-        scenario = label(self.scenario.name, self.overrides, self.backend)
+        scenario = label(self.scenario.name, self.overrides, self.backend, self.point.label)
         return Path("results", scenario, self.variant.name, self.workload.name, f"seed-{self.seed:03d}")
 
     @property
     def title(self) -> str:
         """Which trial it is, in a line."""
-        return f"{self.scenario.name} {self.variant.name} {self.workload.name} seed {self.seed}"
+        point = f" at {self.point}" if self.point.values else ""
+        return f"{self.scenario.name}{point} {self.variant.name} {self.workload.name} seed {self.seed}"
 
     @property
     def command(self) -> str:
         """What a user types to run it."""
         names = self.scenario.name, [self.variant.name], [self.workload.name]
-        return make_command(*names, self.overrides, self.backend, seed=self.seed, runs=1)
+        return make_command(*names, self.overrides, self.backend, str(self.point), seed=self.seed, runs=1)
 
     @property
     def virtual_s(self) -> float:

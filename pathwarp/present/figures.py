@@ -11,6 +11,7 @@ from pathwarp.model.metrics import METRICS
 from pathwarp.model.schema.scenario import Scenario
 from pathwarp.model.schema.variant import ResolvedVariant
 from pathwarp.present import bars, boxes, histogram, timing
+from pathwarp.present.grids import draw_grids
 from pathwarp.present.headline import by_headline
 from pathwarp.present.looks import Look, looks_of
 from pathwarp.results.reading import TrialResult, by_group
@@ -25,10 +26,13 @@ def draw_figures(
 ) -> list[Path]:
     """Draw what docs/reference/figures.md describes, each as SVG and PNG, and return the files.
 
-    `variants` are those of the results. Where a trial's captures are unusable a diagram is left out, and `complaints`
+    Of a grid with several points these are figures over its axes, of a single point those of its trials. `variants` are
+    those of the results. Where a trial's captures are unusable a diagram is left out, and `complaints`
     say why. Raises Complaints where a file cannot be written.
     """
     written, looks = [], looks_of(variants)
+    if len({trial.point for trial in results}) > 1:
+        return list(draw_grids(scenario, results, looks, out_dir))
     for traffic, trials in by_group(results).items():
         written += _summaries(scenario, traffic, trials, looks, out_dir)
         written += _timings(scenario, traffic, trials, looks, out_dir, complaints)

@@ -8,7 +8,7 @@ from pathwarp.model.metrics import METRICS, Metric
 from pathwarp.present import stats
 from pathwarp.present.numbers import number, show
 from pathwarp.present.stats import Comparison, Estimate
-from pathwarp.results.reading import TrialResult, by_group, values_of
+from pathwarp.results.reading import TrialResult, by_group, by_point, values_of
 
 NONE = "-"
 _INTERVAL = "95 % interval"
@@ -22,24 +22,30 @@ def render(
 ) -> str:
     """The table of one metric over these trials, with the change against `baseline` where that is among them.
 
-    The last line names `path`, where the results are. A value that the trials don't give is shown as "-".
+    Rows of one point of a grid are together, its values in columns of their own. The last line names `path`, where the
+    results are. A value that the trials don't give is shown as "-".
     """
     shown = METRICS[metric]
-    groups = by_group(results)
-    compared = baseline is not None and any(baseline in variants and len(variants) > 1 for variants in groups.values())
+    points = by_point(results)
+    groups = [
+        (point, traffic, variants) for point, own in points.items() for traffic, variants in by_group(own).items()
+    ]
+    compared = baseline is not None and any(baseline in variants and len(variants) > 1 for _, _, variants in groups)
+    axes = [axis for axis, _ in next(iter(points), ())]
     rows, notes = [], []
-    for traffic, variants in groups.items():
+    for point, traffic, variants in groups:
+        values = [value for _, value in point]
         before = values_of(variants.get(baseline, ()) if baseline else (), metric)
         for variant, trials in variants.items():
             comparison = None
             if before and variant != baseline:
                 comparison = stats.compare(before, values_of(trials, metric))
-            rows.append(_row(trials, metric, comparison, is_baseline=variant == baseline))
-            notes += _notes(f"{variant}, {traffic}", trials, metric, comparison)
-    head = _head(shown)
-    keep = [i for i, name in enumerate(head) if compared or i not in _CHANGES]
-    lines = [f"{results[0].scenario}: {shown.words}" if results else shown.words, ""]
-    lines += aligned([[row[i] for i in keep] for row in [head, *rows]])
+            rows.append([*values, *_row(trials, metric, comparison, is_baseline=variant == baseline)])
+            notes += _notes(", ".join([*values, variant, traffic]), trials, metric, comparison)
+    head = [*axes, *_head(shown)]
+    keep = [i for i, name in enumerate(head) if compared or i - len(axes) not in _CHANGES]
+    lines = [f"{_title(results, path)}: {shown.words}" if results else shown.words, ""]
+    lines += aligned([[row[i] for i in keep] for row in [head, *rows]], len(axes) + 2)
     lines.append("")
     if compared:
         pairs = "seed and loss event" if _several(results) else "trace and seed"
@@ -52,6 +58,12 @@ def render(
 
 
 _CHANGES = range(5, 9)
+
+
+def _title(results: Sequence[TrialResult], path: Path | str | None) -> str:
+    """The name of the results' folder, that of all points of a grid where there are several."""
+    several = len({trial.scenario for trial in results}) > 1
+    return Path(path).name if several and path is not None else results[0].scenario
 
 
 def _head(metric: Metric) -> list[str]:
@@ -115,11 +127,13 @@ def _empty(trial: TrialResult, metric: str) -> int:
     return missing - min(missing, trial.incomplete)
 
 
-def aligned(grid: Sequence[Sequence[str]]) -> list[str]:
-    """Names to the left, figures to the right, two blanks between."""
+def aligned(grid: Sequence[Sequence[str]], names: int = 2) -> list[str]:
+    """Names, which are the first columns, to the left, figures to the right, two blanks between."""
     widths = [max(len(cell) for cell in column) for column in zip(*grid, strict=True)]
     lines = []
     for row in grid:
-        cells = [cell.ljust(w) if i < 2 else cell.rjust(w) for i, (cell, w) in enumerate(zip(row, widths, strict=True))]
+        cells = [
+            cell.ljust(w) if i < names else cell.rjust(w) for i, (cell, w) in enumerate(zip(row, widths, strict=True))
+        ]
         lines.append("  ".join(cells).rstrip())
     return lines

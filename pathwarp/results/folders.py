@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which sealed run folders there are: SCENARIO[+SETTINGS]/VARIANT/TRAFFIC/seed-NNN below the results."""
+"""Which sealed run folders there are: SCENARIO[@POINT][+SETTINGS]/VARIANT/TRAFFIC/seed-NNN below the results."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -53,8 +53,8 @@ def folders_of(
 
 
 def _name(folder: Path, part: int) -> str:
-    """What a folder's place says: a scenario without its settings, a variant or traffic."""
-    return folder.parts[part].split("+")[0]
+    """What a folder's place says: a scenario without point and settings, a variant or traffic."""
+    return re.split("[+@]", folder.parts[part])[0]
 
 
 def _unknown(option: str, names: Sequence[str], there: Sequence[str]) -> Iterator[Complaint]:

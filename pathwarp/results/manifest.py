@@ -58,6 +58,7 @@ def manifest(
         "trial_id": trial_id,
         "scenario": trial.scenario.model_dump(mode="json"),
         "settings": [str(override) for override in trial.overrides],
+        **({"point": list(trial.point.values)} if trial.point.values else {}),
         "topology": trial.topology.model_dump(mode="json"),
         "traffic": {
             **trial.workload.model_dump(mode="json"),

@@ -18,6 +18,20 @@ _AGAIN = "remove the folder and run the trial again"
 
 
 @dataclass(frozen=True)
+class Wanted:
+    """Trials to read: `scenario` is the name of their folder, `point` that of a grid which it belongs to.
+
+    Without `seeds` all that are there.
+    """
+
+    scenario: str
+    variants: Sequence[str]
+    traffics: Sequence[str]
+    seeds: Sequence[int] | None = None
+    point: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
 class TrialResult:
     """One sealed trial: which one it was, where it lies, what was measured.
 
@@ -31,6 +45,7 @@ class TrialResult:
     metrics: dict[str, Any]
     manifest: dict[str, Any] = field(default_factory=dict)
     folder: Path | None = None
+    point: tuple[tuple[str, str], ...] = ()
 
     @property
     def events(self) -> list[dict[str, Any]]:
@@ -77,16 +92,13 @@ def values_of(trials: Iterable[TrialResult], metric: str) -> dict[tuple[int, int
 
 def load_results(
     results: Path,
-    scenario: str,
-    variants: Sequence[str],
-    traffics: Sequence[str],
+    wanted: Sequence[Wanted],
     complaints: list[Complaint],
     command: str,
-    seeds: Sequence[int] | None = None,
     unwritten: Mapping[Path, dict[str, Any]] | None = None,
     without: Collection[Path] = (),
 ) -> list[TrialResult]:
-    """Read the sealed trials of these names, ordered by traffic, variant, seed; without `seeds` all that are there.
+    """Read the sealed trials that are wanted, those of each entry ordered by traffic, variant, seed.
 
     A trial that was never run is left out: the table counts what is there. So is a folder that is not sealed, not
     measured or damaged, and what is wrong with it goes to `complaints`. Raises Complaints when the results hold nothing
@@ -94,16 +106,18 @@ def load_results(
     folders `without` metrics are left out, as their complaints are there already.
     """
     found: list[TrialResult] = []
-    for variant, traffic, seed, folder in folders_of(results, scenario, variants, traffics, seeds):
-        interrupt.check()
-        if folder in without:
-            continue
-        with gather(complaints):
-            manifest = sound_manifest(folder)
-            metrics = (unwritten or {}).get(folder) or _metrics(folder, manifest)
-            found.append(TrialResult(scenario, variant, traffic, seed, metrics, manifest, folder))
+    for one in wanted:
+        for variant, traffic, seed, folder in folders_of(results, one.scenario, one.variants, one.traffics, one.seeds):
+            interrupt.check()
+            if folder in without:
+                continue
+            with gather(complaints):
+                manifest = sound_manifest(folder)
+                metrics = (unwritten or {}).get(folder) or _metrics(folder, manifest)
+                found.append(TrialResult(one.scenario, variant, traffic, seed, metrics, manifest, folder, one.point))
     if not found and not complaints:
-        asked = f"{scenario}: {', '.join(variants)} under {', '.join(traffics)}"
+        first = wanted[0]
+        asked = f"{first.scenario}: {', '.join(first.variants)} under {', '.join(first.traffics)}"
         raise Complaints.one(str(results), f"no sealed trials of {asked}", hint=f"run them first: {command}")
     return found
 
@@ -130,6 +144,14 @@ def _metrics(folder: Path, manifest: Mapping[str, Any]) -> dict[str, Any]:
     except FileNotFoundError:
         hint = "`make measure` makes them from the raw files"
         raise Complaints.one(str(folder), "has no metrics", hint=hint, code=Exit.FAILED) from None
+
+
+def by_point(results: Iterable[TrialResult]) -> dict[tuple[tuple[str, str], ...], list[TrialResult]]:
+    """{point of the grid: trials}, in the order in which they first appear; one entry without a grid."""
+    points: dict[tuple[tuple[str, str], ...], list[TrialResult]] = {}
+    for result in results:
+        points.setdefault(result.point, []).append(result)
+    return points
 
 
 def by_group(results: Iterable[TrialResult]) -> dict[str, dict[str, list[TrialResult]]]:

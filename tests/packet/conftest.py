@@ -22,6 +22,25 @@ VARIANTS = ("tcp", "mainline", "rto", "tlp-std", "tlp-mp", "pto", "rej-k1", "rej
 TOPOLOGIES = ("near", "middle", "far")
 TRAFFIC = ("single", "three", "follow", "stream")
 
+# The last packet of the burst at 4 s: the packet alone, and what is sent of it on WLAN after that.
+FIRST = "[{burst: 4, position: last, path: wlan}]"
+FIRST_TWO = "[{burst: 4, position: last, path: wlan, copies: [1, 2]}]"
+ALL = "[{burst: 4, position: last, path: wlan, copies: all}]"
+HALF = "[{burst: 4, position: 50 %}]"
+ACKS = "[{burst: 4, position: last, what: ack, copies: [1, 2]}]"
+NONE, LATE = "[]", "[{burst: 7, position: last}]"
+# Topology, losses, variants, traffic.
+CHOSEN = (
+    *(
+        (topology, losses, ("tcp", "tlp-std"), ("train",))
+        for topology in TOPOLOGIES
+        for losses in (FIRST, FIRST_TWO, HALF, ACKS)
+    ),
+    *((topology, ALL, ("tlp-std",), ("train",)) for topology in TOPOLOGIES),
+    *((topology, losses, ("tlp-std",), ("train",)) for topology in TOPOLOGIES for losses in (NONE, LATE)),
+    *((topology, FIRST, ("tlp-mp", "pto", "rto", "rej-k1"), ("single",)) for topology in TOPOLOGIES),
+)
+
 
 @dataclass(frozen=True)
 class Sent:
@@ -122,3 +141,24 @@ def calm(tmp_path_factory, make_project):
     root = make_project(tmp_path_factory.mktemp("calm"))
     observations = run(root, {trial.variant.name: trial for trial in plan_trials(Request(root, "calm"))})
     return lambda key: observations[key]
+
+
+@pytest.fixture(scope="session")
+def chosen(tmp_path_factory, make_project):
+    """(variant, topology, traffic, losses) -> Observation of a trial that loses chosen packets, all run at once."""
+    root = make_project(tmp_path_factory.mktemp("chosen"))
+    trials = {
+        (trial.variant.name, topology, trial.workload.name, losses): trial
+        for topology, losses, variants, traffic in CHOSEN
+        for trial in plan_trials(
+            Request(
+                root,
+                "exact",
+                variants,
+                traffic,
+                overrides=tuple(sorted((Override("losses", losses), Override("topology", topology)))),
+            )
+        )
+    }
+    observations = run(root, trials)
+    return lambda *key: observations[key]

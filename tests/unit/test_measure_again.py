@@ -16,6 +16,7 @@ from pathwarp.cli import main
 from pathwarp.measure import again
 from pathwarp.measure.again import measured_results, renew
 from pathwarp.measure.code import PACKAGE, measuring_code, taking_part
+from pathwarp.results.reading import Wanted
 
 OTHER = "0" * 64
 
@@ -93,7 +94,9 @@ def test_damaged_raw_files_are_not_measured_and_cost_only_their_trial(results):
     (damaged / "logs/ditg-receiver.txt").write_text("other")
     (unsealed / "manifest.json").unlink()
     complaints: list[Complaint] = []
-    found, lines = measured_results(results, "cut", ["plain"], ["pings"], complaints, "make scenario=cut", jobs=2)
+    found, lines = measured_results(
+        results, [Wanted("cut", ["plain"], ["pings"])], complaints, "make scenario=cut", jobs=2
+    )
     assert [trial.folder for trial in found] == [good]
     assert lines == ["1 trial measured again: the measuring code changed"]
     assert {complaint.where for complaint in complaints} == {str(damaged / "logs/ditg-receiver.txt"), str(unsealed)}
@@ -109,7 +112,9 @@ def test_metrics_that_cannot_be_written_are_made_for_the_moment(results, monkeyp
 
     monkeypatch.setattr(again, "write_metrics", write)
     complaints: list[Complaint] = []
-    (found,), lines = measured_results(results, "cut", ["plain"], ["pings"], complaints, "make scenario=cut", jobs=1)
+    (found,), lines = measured_results(
+        results, [Wanted("cut", ["plain"], ["pings"])], complaints, "make scenario=cut", jobs=1
+    )
     assert found.value("goodput_mbps") == MEASURED
     assert lines[-1] == "1 trial measured for now only: the metrics can't be written there"
     assert ((folder / "metrics.json").read_bytes(), complaints) == (before, [])

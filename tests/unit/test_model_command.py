@@ -32,7 +32,7 @@ def test_the_command_makes_the_same_results(texts: list[str], backend: str, comm
     assert make_command("cut", ["a", "b"], ["docs"], overrides, backend) == command
     words = dict(word.split("=", 1) for word in shlex.split(command)[1:])
     chosen = {name: words.get(name, "") for name in ("scenario", "variant", "traffic", "time")}
-    selection = read_selection(complaints, **chosen, set=[words.get("set", "")])
+    selection = read_selection(complaints, **chosen, set=[words.get("set", "")], at="", yes=False)
     assert complaints == []
     given = words.get("backend", "uml")
     # A folder's name is shortened, with a hash, where a setting is long or unsafe; the command isn't.

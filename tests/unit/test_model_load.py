@@ -223,6 +223,30 @@ def test_overrides_change_the_scenario(project):
     assert load(project, overrides=changed).scenario.events[0].change.loss.burst_packets == 3
 
 
+def test_overrides_change_topology_and_workload(project):
+    chosen = overrides_of("topology.paths.near.down.loss=1 %,topology.paths.near.mtu=1400 B,workload.packet=700 B")
+    changed = load(project, overrides=chosen)
+    assert changed.topology.paths["near"].down.loss.mean_fraction == 0.01
+    assert changed.topology.paths["near"].mtu_bytes == 1400
+    assert changed.scenario == load(project).scenario
+    assert {workload.packet_bytes for workload in changed.workloads.values()} == {700}
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("topology.paths.nearby.mtu=1400 B", "set=topology.paths.nearby.mtu=1400 B: there is no 'nearby'"),
+        ("topology.paths.near.mtu=1 B", "as set: paths.near.mtu: '1 B' is out of range"),
+        ("topology.colour=red", "as set: colour: is not a key here"),
+        ("workload.size.max=9 B", "set=workload.size.max=9 B: would change nothing"),
+    ],
+)
+def test_overrides_of_other_files_are_checked_like_the_files(project, text, words):
+    with pytest.raises(Complaints) as caught:
+        load(project, overrides=overrides_of(text))
+    assert words in str(caught.value)
+
+
 def test_overrides_are_sorted_and_may_hold_commas():
     assert overrides_of("b=[1, 2],a='x,y'", "c={d: e, f: g}") == (
         Override("a", "'x,y'"),

@@ -8,7 +8,7 @@ import pytest
 import sealed_writer
 
 from pathwarp.base.complaints import Complaint, Complaints
-from pathwarp.results.reading import TrialResult, by_group, load_results
+from pathwarp.results.reading import TrialResult, Wanted, by_group, load_results
 
 COMMAND = "make scenario=path-failure variant=tlp-mp traffic=docs"
 
@@ -20,7 +20,7 @@ def seal(root: Path, variant: str, traffic: str, seed: int, **metrics: object) -
 def load(root: Path, variants: list[str], traffics: list[str], seeds: Sequence[int] | None = None) -> list[TrialResult]:
     """The results, in which nothing is wrong."""
     complaints: list[Complaint] = []
-    found = load_results(root, "path-failure", variants, traffics, complaints, COMMAND, seeds)
+    found = load_results(root, [Wanted("path-failure", variants, traffics, seeds)], complaints, COMMAND)
     assert complaints == []
     return found
 
@@ -49,7 +49,7 @@ def test_only_the_seeds_asked_for_and_sealed(tmp_path: Path) -> None:
 
 def test_results_that_are_not_there_come_with_the_command_that_makes_them(tmp_path: Path) -> None:
     with pytest.raises(Complaints) as caught:
-        load_results(tmp_path, "cut", ["tlp-mp"], ["docs"], [], COMMAND)
+        load_results(tmp_path, [Wanted("cut", ["tlp-mp"], ["docs"])], [], COMMAND)
     assert caught.value.complaints[0].hint == f"run them first: {COMMAND}"
 
 
@@ -61,7 +61,7 @@ def test_unsealed_folders_are_named_all_at_once_and_the_others_are_read(
     for seed in (2, 3):
         (seal(tmp_path, "tlp-mp", "docs", seed) / missing).unlink()
     complaints: list[Complaint] = []
-    found = load_results(tmp_path, "path-failure", ["tlp-mp"], ["docs"], complaints, COMMAND)
+    found = load_results(tmp_path, [Wanted("path-failure", ["tlp-mp"], ["docs"])], complaints, COMMAND)
     assert [result.seed for result in found] == [1]
     assert [complaint.where.rpartition("/")[2] for complaint in complaints] == ["seed-002", "seed-003"]
     assert all(words in complaint.what for complaint in complaints)
@@ -72,7 +72,7 @@ def test_unsealed_folders_are_named_all_at_once_and_the_others_are_read(
 def test_what_can_not_be_read_is_a_complaint(tmp_path: Path, file: str, content: bytes) -> None:
     (seal(tmp_path, "tlp-mp", "docs", 1) / file).write_bytes(content)
     complaints: list[Complaint] = []
-    assert load_results(tmp_path, "path-failure", ["tlp-mp"], ["docs"], complaints, COMMAND) == []
+    assert load_results(tmp_path, [Wanted("path-failure", ["tlp-mp"], ["docs"])], complaints, COMMAND) == []
     (complaint,) = complaints
     assert complaint.where == str(tmp_path / "path-failure/tlp-mp/docs/seed-001" / file)
     assert complaint.hint

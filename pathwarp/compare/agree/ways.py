@@ -11,7 +11,7 @@ from pathwarp.model.backends.registry import BACKENDS, DEFAULT_BACKEND
 from pathwarp.model.overrides import Override
 from pathwarp.plan.request import Request, plan_trials
 from pathwarp.plan.trial import Trial
-from pathwarp.results.reading import TrialResult
+from pathwarp.results.reading import TrialResult, Wanted
 from pathwarp.run.queue import run_trials
 
 
@@ -67,7 +67,8 @@ def results(
     traffics = list(dict.fromkeys(trial.workload.name for trial in trials))
     seeds = sorted({trial.seed for trial in trials})
     name = trials[0].folder.parts[1]
-    return measured_results(root / "results", name, variants, traffics, complaints, trials[0].command, jobs, seeds)
+    wanted = Wanted(name, variants, traffics, seeds)
+    return measured_results(root / "results", [wanted], complaints, trials[0].command, jobs)
 
 
 def run(planned: dict[str, list[Trial]], request: Request, jobs: int) -> int:

@@ -11,6 +11,7 @@ from pathwarp.measure.inputs import read_json
 from pathwarp.measure.recovery import Recovery, around_burst, around_instant, first_packet
 from pathwarp.model.backends.registry import DEFAULT_BACKEND
 from pathwarp.model.overrides import label
+from pathwarp.model.points import Point
 from pathwarp.present import timing
 from pathwarp.results.sealed import MANIFEST
 
@@ -45,7 +46,8 @@ def _scenario_folder(side: Side, results: Path) -> str:
             return steps[0]
     plan, manifest = side.analysis.inputs.plan, side.folder / MANIFEST
     backend = read_json(manifest).get("backend", DEFAULT_BACKEND) if manifest.exists() else DEFAULT_BACKEND
-    return label(plan["scenario"], plan["settings"], backend)
+    point = Point(tuple((axis, name) for axis, name in plan.get("point", ())))
+    return label(plan["scenario"], plan["settings"], backend, point.label)
 
 
 def _around(side: Side, since_ns: int) -> Recovery:

@@ -16,6 +16,8 @@ from pathwarp.model.events.kind import EventKind, Phase
 from pathwarp.model.events.registry import EVENT_KINDS, FAILURES, options
 from pathwarp.model.metrics import OF_TRIALS
 from pathwarp.model.schema.common import Count, DurationNs, Line, Name, PacketCount, Part, RateBitS, Sysctls, between
+from pathwarp.model.schema.exactloss import MOST_LOSSES, ExactLoss
+from pathwarp.model.schema.grid import MOST_AXES, Axis
 from pathwarp.model.schema.topology import Loss, Shape
 
 Direction = Literal["down", "up", "both"]
@@ -149,6 +151,10 @@ class Scenario(Part):
     preferred_path: Annotated[Name, Field(alias="preferred-path")]
     sysctls: Annotated[Sysctls, Field(default_factory=dict)]
     events: Annotated[tuple[Event, ...], Field(max_length=MOST_EVENTS)] = ()
+    # None: nobody looks at single packets. An empty list has them looked at, and none lost.
+    losses: Annotated[tuple[ExactLoss, ...], Field(max_length=MOST_LOSSES)] | None = None
     metrics: Annotated[tuple[MetricKey, ...], Field(min_length=1)]
+    # The trials are run at each point of it.
+    grid: Annotated[dict[Name, Axis], Field(default_factory=dict, max_length=MOST_AXES)]
     # Real time is for comparing with virtual time: nothing repeats in it.
     time: Literal["virtual", "real"] = "virtual"

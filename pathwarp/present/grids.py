@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Figures over the points of a grid: lines over one axis, maps over two, and one of these for each value of more."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from pathlib import Path
+
+from pathwarp.model.metrics import METRICS
+from pathwarp.model.schema.grid import safe
+from pathwarp.model.schema.scenario import Scenario
+from pathwarp.present import curves, heatmap, stats
+from pathwarp.present.headline import by_headline
+from pathwarp.present.looks import Look
+from pathwarp.present.stats import Estimate
+from pathwarp.results.reading import TrialResult, by_group, values_of
+
+Point = tuple[tuple[str, str], ...]
+
+
+def draw_grids(
+    scenario: Scenario, results: Sequence[TrialResult], looks: Mapping[str, Look], out_dir: Path
+) -> Iterator[Path]:
+    """Draw the headline metric over the axes of which the results have several values, and yield the files."""
+    points = dict.fromkeys(trial.point for trial in results)
+    every = [axis for axis, _ in next(iter(points))]
+    values = {axis: list(dict.fromkeys(dict(point)[axis] for point in points)) for axis in every}
+    moving = [axis for axis in every if len(values[axis]) > 1]
+    shown, fixed = moving[-2:], moving[:-2]
+    for traffic, variants in by_group(results).items():
+        (metric,) = by_headline([trial for trials in variants.values() for trial in trials], scenario.metrics)
+        title = f"{traffic.capitalize()} traffic: {METRICS[metric].words}"
+        for chosen in product(*(values[axis] for axis in fixed)):
+            at = dict(zip(fixed, chosen, strict=True))
+            subtitle = " · ".join([*(f"{axis} {value}" for axis, value in at.items()), scenario.title])
+            means = {
+                variant: found
+                for variant, trials in variants.items()
+                if (
+                    found := _means(
+                        [trial for trial in trials if at.items() <= dict(trial.point).items()], metric, shown
+                    )
+                )
+            }
+            if not means:
+                continue
+            name = "-".join(["grid", traffic, *(safe(value) for value in chosen)])
+            where = (looks, metric, title, subtitle, out_dir, name)
+            if len(shown) == 1:
+                flat = {variant: {key[0]: one for key, one in by_key.items()} for variant, by_key in means.items()}
+                yield from curves.draw(shown[0], values[shown[0]], flat, *where)
+            else:
+                pairs = {
+                    variant: {(key[0], key[1]): one for key, one in keyed.items()} for variant, keyed in means.items()
+                }
+                first, second = shown
+                yield from heatmap.draw((first, second), (values[first], values[second]), pairs, *where)
+
+
+def _means(trials: Sequence[TrialResult], metric: str, axes: Sequence[str]) -> dict[tuple[str, ...], Estimate]:
+    """The mean at each combination of values of these axes; none where no trial has a value."""
+    groups: dict[tuple[str, ...], list[TrialResult]] = {}
+    for trial in trials:
+        groups.setdefault(tuple(dict(trial.point)[axis] for axis in axes), []).append(trial)
+    found = {
+        key: stats.mean([value for value in values_of(own, metric).values() if value is not None])
+        for key, own in groups.items()
+    }
+    return {key: one for key, one in found.items() if one is not None}
