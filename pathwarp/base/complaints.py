@@ -32,6 +32,10 @@ class Complaint:
         return "\n".join(lines)
 
 
+# A file of millions of lines has millions of them.
+MOST_OF_A_FILE = 100
+
+
 class Complaints(Exception):
     """All complaints that were found, in the order they were found and each of them once.
 
@@ -49,6 +53,17 @@ class Complaints(Exception):
 
     def __str__(self) -> str:
         return "\n".join(str(complaint) for complaint in self.complaints)
+
+
+def enough(complaints: list[Complaint], where: str, left: int) -> bool:
+    """Whether there are so many about the lines of a file that the rest need not be looked at.
+
+    The last one then says how many lines are `left`.
+    """
+    if len(complaints) < MOST_OF_A_FILE:
+        return False
+    complaints.append(Complaint(where, f"{left} more lines were not looked at", hint="is it the right file?"))
+    return True
 
 
 class BadValue(ValueError):

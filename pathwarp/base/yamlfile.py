@@ -20,6 +20,8 @@ from pathwarp.base.complaints import Complaint, Complaints
 
 SIZE_LIMIT_BYTES = 100_000
 DEPTH_LIMIT = 20
+# Brackets that may be open, so that those which are too many still have a place to be complained about.
+LEVEL_LIMIT = 80
 
 Place = tuple[str | int, ...]
 AS_SET = -1  # in place of a line
@@ -38,6 +40,15 @@ class Loader(yaml.SafeLoader):
     """PyYAML's safe loader, used up to the nodes and with the plain words above."""
 
     yaml_implicit_resolvers = {}  # noqa: RUF012, an attribute of PyYAML's that is no ClassVar
+
+    def fetch_flow_collection_start(self, token: type[yaml.Token]) -> None:
+        """Begin a list or mapping in brackets; RecursionError beyond LEVEL_LIMIT.
+
+        For each token PyYAML goes through all brackets that are open: many of both would take minutes.
+        """
+        if self.flow_level >= LEVEL_LIMIT:
+            raise RecursionError
+        super().fetch_flow_collection_start(token)
 
 
 for _tag, _pattern, _first in (

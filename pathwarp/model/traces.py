@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pathwarp.base.atomic import write_data_file
-from pathwarp.base.complaints import Complaint, Complaints
+from pathwarp.base.complaints import Complaint, Complaints, enough
 from pathwarp.base.plainfile import read_plain
 
 HEADER = ("start_ms", "size_bytes")
@@ -64,6 +64,8 @@ def read_csv(path: Path, duration_s: float = math.inf) -> Trace:
         complaints.append(Complaint(f"{path}:1", f"header is {','.join(lines[0])[:60]!r}", ",".join(HEADER)))
     last_ms = -1.0
     for number, fields in enumerate(lines[1:], start=2):
+        if enough(complaints, f"{path}:{number}", len(lines) - number + 1):
+            break
         found = list(_line_complaints(fields, last_ms, duration_s * 1000))
         complaints += [
             Complaint(f"{path}:{number}", complaint.what, complaint.valid, complaint.hint) for complaint in found

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pathwarp.base.complaints import Complaint, Complaints
-from pathwarp.base.yamlfile import SIZE_LIMIT_BYTES, parse
+from pathwarp.base.yamlfile import LEVEL_LIMIT, SIZE_LIMIT_BYTES, Loader, parse
 from pathwarp.model.catalogue import FILE_KINDS, SCENARIO, TOPOLOGY, VARIANT, WORKLOAD, Catalogue
 from pathwarp.model.load import load_experiment, load_variant, load_variants
 from pathwarp.model.overrides import Override, apply, label, read_overrides
@@ -108,6 +108,17 @@ def test_a_file_that_is_too_large(project):
 @pytest.mark.parametrize("text", ["a: " + "[" * 500, "a: " + "{a: " * 900, "a: " + "[" * 30 + "]" * 30])
 def test_a_file_that_is_nested_too_deep(text):
     complaints_of(parse, text, "deep.yaml")
+
+
+def test_what_follows_too_many_brackets_is_not_looked_at(monkeypatch):
+    # For each token PyYAML goes through all brackets that are open.
+    steps = []
+    looks = Loader.fetch_more_tokens
+    monkeypatch.setattr(Loader, "fetch_more_tokens", lambda self: (steps.append(self.flow_level), looks(self)))
+    (complaint,) = complaints_of(parse, "a: " + "[" * 900 + "x, " * 30_000, "deep.yaml")
+    assert complaint.what == "is nested too deep"
+    assert max(steps) == LEVEL_LIMIT
+    assert len(steps) < 1_000
 
 
 def test_plain_words_mean_what_they_say():

@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pathwarp.base.complaints import Complaints
+from pathwarp.base.complaints import MOST_OF_A_FILE, Complaints
+from pathwarp.model.links.mahimahi import read_mahimahi
+from pathwarp.model.links.own import HEADER, read_own
 from pathwarp.model.traces import (
     BACK_TO_BACK_MS,
     SMALLEST_PACKET_BYTES,
@@ -60,6 +62,23 @@ def test_all_complaints_of_a_file_with_their_lines(tmp_path):
         ("10", "start_ms is 'nan'"),
         ("10", "size_bytes is 'inf'"),
     ]
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda lines, path: path.write_text("\n".join(["start_ms,size_bytes", *lines])) and read_csv(path),
+        lambda lines, path: read_own([HEADER, *lines], str(path)),
+        lambda lines, path: read_mahimahi(["0", *lines], str(path), 1_000_000, 1_000_000_000),
+    ],
+)
+def test_a_file_of_many_wrong_lines_is_not_looked_at_to_its_end(tmp_path, read):
+    with pytest.raises(Complaints) as caught:
+        read(["no line"] * 5000, tmp_path / "01.csv")
+    *each, last = caught.value.complaints
+    assert len(each) == MOST_OF_A_FILE
+    assert last.what == f"{5000 - MOST_OF_A_FILE} more lines were not looked at"
+    assert last.where.endswith(f":{MOST_OF_A_FILE + 2}")
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from pathwarp.base.complaints import Complaint, Complaints
+from pathwarp.base.complaints import Complaint, Complaints, enough
 from pathwarp.base.units import NS_PER_MS
 from pathwarp.model.links.course import Course, Step
 
@@ -22,26 +22,28 @@ LONGEST_MS = 5_000
 
 def read_mahimahi(lines: Sequence[str], name: str, bin_ns: int, duration_ns: int) -> Course:
     """The course that a file's lines describe, for `duration_ns`; Complaints for all that is wrong, with its line."""
-    complaints = list(_complaints(lines, name))
+    complaints = _complaints(lines, name)
     if complaints:
         raise Complaints(complaints)
     opportunities = Counter(map(int, lines))
     return Course.of(_steps(opportunities, bin_ns // NS_PER_MS, -(-duration_ns // NS_PER_MS)))
 
 
-def _complaints(lines: Sequence[str], name: str) -> Iterator[Complaint]:
-    last_ms, found = 0, False
+def _complaints(lines: Sequence[str], name: str) -> list[Complaint]:
+    last_ms, found = 0, list[Complaint]()
     for number, line in enumerate(lines, start=1):
+        where = f"{name}:{number}"
+        if enough(found, where, len(lines) - number + 1):
+            break
         if not INSTANT.fullmatch(line):
-            found = True
-            yield Complaint(f"{name}:{number}", f"is {line[:60]!r}", "an instant in whole ms, such as 1250")
+            found.append(Complaint(where, f"is {line[:60]!r}", "an instant in whole ms, such as 1250"))
         elif int(line) < last_ms:
-            found = True
-            yield Complaint(f"{name}:{number}", f"is {line}, after {last_ms} above", "instants that don't fall")
+            found.append(Complaint(where, f"is {line}, after {last_ms} above", "instants that don't fall"))
         else:
             last_ms = int(line)
     if last_ms == 0 and not found:
-        yield Complaint(name, "never comes to 1 ms or more", "at least one opportunity after 0 ms")
+        found.append(Complaint(name, "never comes to 1 ms or more", "at least one opportunity after 0 ms"))
+    return found
 
 
 def _steps(opportunities: Counter[int], bin_ms: int, duration_ms: int) -> Iterator[Step]:

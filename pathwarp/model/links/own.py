@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
-from pathwarp.base.complaints import Complaint, Complaints
+from pathwarp.base.complaints import Complaint, Complaints, enough
 from pathwarp.model.links.course import Course, Step
 
 
@@ -46,6 +46,8 @@ def read_own(lines: Sequence[str], name: str) -> Course:
         complaints.append(Complaint(f"{name}:1", f"header is {(lines or [''])[0][:60]!r}", HEADER))
     last_ns = -1
     for number, line in enumerate(lines[1:], start=2):
+        if enough(complaints, f"{name}:{number}", len(lines) - number + 1):
+            break
         fields = line.split(",")
         values = [column.read(text) for column, text in zip(COLUMNS, fields, strict=False)]
         found = list(_line_complaints(fields, values, last_ns))
