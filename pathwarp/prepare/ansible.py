@@ -4,25 +4,21 @@
 import json
 import os
 import re
-import select
 import shlex
-import signal
 import subprocess
-import time
+import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 
 import click
 
 from pathwarp.base import interrupt, program
 from pathwarp.base.complaints import Complaints, Exit
+from pathwarp.prepare import guard
 
 # A task that takes longer than this is worth a line.
 PATIENCE_S = 1.0
 LAST_LINES = 15
-# How long what is interrupted may take to clear up behind itself.
-END_S = 10.0
 MOST_LINES = 40
 
 TASK = re.compile(r"TASK \[(?:.+ : )?(?P<name>.+?)\] \**")
@@ -58,13 +54,13 @@ class Watcher:
 def run(command: Sequence[str], folder: Path, environment: Mapping[str, str], log: Path) -> None:
     """Run `ansible playbook` in `folder`; Complaints (a build failed) with the task and its message when it fails.
 
-    Interrupted, it ends all that it started before it passes the interrupt on.
+    All that it started ends before it passes an interrupt on, and when this process is killed.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
     watcher = Watcher()
     with log.open("wb") as stream:
         process = subprocess.Popen(
-            command,
+            [sys.executable, "-I", guard.__file__, str(os.getpid()), *command],
             cwd=folder,
             env=dict(environment),
             stdin=subprocess.DEVNULL,
@@ -79,7 +75,8 @@ def run(command: Sequence[str], folder: Path, environment: Mapping[str, str], lo
                 stream.flush()
             status = program.wait(process)
         except BaseException:
-            _end(process)
+            process.terminate()
+            process.wait()
             raise
     if status:
         raise _explain(watcher.failure, status, command, log)
@@ -118,50 +115,3 @@ def _explain(failure: tuple[str, dict] | None, status: int, command: Sequence[st
     what = "\n".join([f"failed: {task}", *(f"    {line}" for line in said[-MOST_LINES:])])
     hint = f"the command was: {ran}\n    all of Ansible's output is in {log_name}"
     return Complaints.one("preparation", what, hint=hint, code=Exit.FAILED)
-
-
-def _end(process: "subprocess.Popen[bytes]") -> None:
-    """End a process and all of its descendants, wherever they are, and wait until they are gone."""
-    pids = [*_descendants(process.pid), process.pid]
-    living = [descriptor for pid in pids if (descriptor := _open(pid)) is not None]
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        until = time.monotonic() + END_S
-        for descriptor in living:
-            with suppress(ProcessLookupError):
-                signal.pidfd_send_signal(descriptor, number)
-        living = [descriptor for descriptor in living if not _gone(descriptor, until)]
-    process.wait()
-
-
-def _gone(descriptor: int, until: float) -> bool:
-    """Whether a process ends before that instant of the monotonic clock, in s; its descriptor is closed then."""
-    poll = select.poll()
-    poll.register(descriptor, select.POLLIN)
-    if not poll.poll(max(0.0, until - time.monotonic()) * 1000):
-        return False
-    os.close(descriptor)
-    return True
-
-
-def _open(pid: int) -> int | None:
-    """A descriptor of a process; None when it is gone."""
-    with suppress(ProcessLookupError):
-        return os.pidfd_open(pid)
-    return None
-
-
-def _descendants(ancestor: int) -> list[int]:
-    """The processes that `ancestor` started, and that those started, the nearest ones first."""
-    children: dict[int, list[int]] = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                # PID (NAME) STATE PARENT ...; the name may hold anything, so look behind its last bracket.
-                parent = int((entry / "stat").read_text(errors="replace").rpartition(")")[2].split()[1])
-            except (OSError, IndexError, ValueError):
-                continue
-            children.setdefault(parent, []).append(int(entry.name))
-    found = list(children.get(ancestor, []))
-    for pid in found:
-        found += children.get(pid, [])
-    return found

@@ -2,10 +2,10 @@
 """Running Ansible: what the user sees of it, what a failure says, what an interruption leaves."""
 
 import os
+import select
 import signal
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
@@ -66,25 +66,44 @@ def test_a_failure_without_a_task_shows_the_last_lines(tmp_path):
     assert "the command was: " in said
 
 
-def test_an_interrupt_ends_all_that_was_started_also_in_sessions_of_its_own(tmp_path):
-    marker = tmp_path / "pid"
-    child = f"import os, time; open({str(marker)!r}, 'w').write(str(os.getpid())); time.sleep(60)"
-    parent = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}], start_new_session=True)"
+# A program, a child of it in a session of its own, and that child's child, which loses its parent.
+FAMILY = """
+import os, subprocess, sys, time
+if sys.argv[1] != "0":
+    subprocess.Popen([sys.executable, __file__, str(int(sys.argv[1]) - 1), sys.argv[2]], start_new_session=True)
+with open(f"{sys.argv[2]}/pids", "a") as file:
+    file.write(f"{os.getpid()}\\n")
+if sys.argv[1] != "1":
+    time.sleep(600)
+"""
+CALLER = """
+import os, sys
+from pathlib import Path
+from pathwarp.base import interrupt
+from pathwarp.prepare import ansible
+interrupt.begin()
+folder = Path(sys.argv[1])
+ansible.run([sys.executable, str(folder / "family.py"), "2", str(folder)], folder, os.environ, folder / "log")
+"""
 
-    def interrupt():
-        while not (marker.exists() and marker.read_text()):
-            time.sleep(0.01)
-        os.kill(os.getpid(), signal.SIGINT)
 
-    threading.Thread(target=interrupt).start()
-    with pytest.raises(KeyboardInterrupt):
-        ansible.run([sys.executable, "-c", parent], tmp_path, os.environ, tmp_path / "log")
-    with pytest.raises(ProcessLookupError):
-        deadline = time.monotonic() + 10
-        while time.monotonic() < deadline:
-            # A zombie that nobody has waited for yet still has a number.
-            os.kill(int(marker.read_text()), 0)
-            time.sleep(0.01)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_whatever_ends_the_engine_ends_all_that_was_started(tmp_path, number):
+    (tmp_path / "family.py").write_text(FAMILY)
+    engine = subprocess.Popen([sys.executable, "-c", CALLER, str(tmp_path)], cwd=ROOT, stderr=subprocess.DEVNULL)
+    pids = tmp_path / "pids"
+    while not (pids.exists() and pids.read_text().count("\n") == 3):
+        assert engine.poll() is None
+        time.sleep(0.01)
+    descriptors = [os.pidfd_open(int(pid)) for pid in pids.read_text().split() if Path("/proc", pid).exists()]
+    assert len(descriptors) >= 2
+    engine.send_signal(number)
+    assert engine.wait() != 0
+    for descriptor in descriptors:
+        poll = select.poll()
+        poll.register(descriptor, select.POLLIN)
+        assert poll.poll(20_000)
+        os.close(descriptor)
 
 
 def test_the_playbooks_are_what_ansible_takes():
