@@ -48,3 +48,8 @@ def make_project():
         return folder
 
     return make
+
+
+def pytest_collection_modifyitems(items):
+    """The longest file first, which waits for its machines most of the time while others use the CPUs."""
+    items.sort(key=lambda item: item.path.name != "test_machines.py")
