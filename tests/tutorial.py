@@ -29,6 +29,7 @@ SHARED = "build"
 # kernel draws follow from the kernel's binary, whose source Debian updates.
 VOLATILE = (
     (re.compile(r"(\d\.\d{3})\d{3}(?= |$)"), r"\1"),
+    (re.compile(r"(_ms \d+\.\d)\d\d\b"), r"\1"),
     (re.compile(r"\b(\d+\.\d+\.\d+\.\d+)\.\d{5}\b"), r"\1.PORT"),
     (re.compile(r"\b(6\.12)\.\d+\b"), r"\1"),
 )
@@ -92,13 +93,13 @@ def settled(output: str) -> list[str]:
     lines: list[str] = []
     trials: list[str] = []
     for line in [*output.splitlines(), ""]:
+        for pattern, replacement in VOLATILE:
+            line = pattern.sub(replacement, line)
         if trial := TRIAL.match(line):
             trials.append(f"[] {trial[1]}")
             continue
         lines += sorted(trials)
         trials = []
-        for pattern, replacement in VOLATILE:
-            line = pattern.sub(replacement, line)
         lines.append(line)
     return lines[:-1]
 

@@ -44,6 +44,8 @@ def test_files_are_named_to_the_reader():
         ("a.b\n", "axb\n", False),
         ("[1/2] t: 1.5, 0.7 s\n[2/2] u: 2.5, 9.9 s\n", "[1/2] u: 2.5, 1.0 s\n[2/2] t: 1.5, 1.0 s\n", True),
         ("[1/2] t: 1.5, 0.7 s\n[2/2] u: 2.5, 9.9 s\n", "[1/2] t: 2.5, 1.0 s\n[2/2] u: 1.5, 1.0 s\n", False),
+        ("[1/1] t: delay_ms 1.519, 0.7 s\n", "[1/1] t: delay_ms 1.619, 0.9 s\n", False),
+        ("[1/1] t: delay_ms 1.519, 0.7 s\n", "[1/1] t: delay_ms 1.581, 0.9 s\n", True),
         ("2.018347 s  server\n", "2.018999 s  server\n", True),
         ("2.018347 s  server\n", "2.019347 s  server\n", False),
         ("mean 254.0\n", "mean 254.1\n", False),
