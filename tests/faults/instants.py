@@ -19,6 +19,7 @@ from pathlib import Path
 from types import FrameType
 
 ENDINGS = (signal.SIGINT, signal.SIGTERM)
+PRINTED = {1: "out", 2: "err"}
 SIDE_BY_SIDE = len(os.sched_getaffinity(0))
 
 
@@ -52,16 +53,16 @@ class Disturbed:
             self.reap()
         number = len(self.places)
         self.places.append(place)
+        # What it has printed already is what its parent has now, and not when the child comes to look at it.
+        for kind in PRINTED.values():
+            shutil.copy(self.folder / f"undisturbed.{kind}", self.folder / f"{number}.{kind}")
         child = os.fork()
         if child:
             self.running[child] = number
             return
         sys.setprofile(None)
-        for descriptor, kind in ((1, "out"), (2, "err")):
-            # It has printed already what its parent has.
-            place = self.folder / f"{number}.{kind}"
-            shutil.copy(self.folder / f"undisturbed.{kind}", place)
-            os.dup2(os.open(place, os.O_WRONLY | os.O_APPEND), descriptor)
+        for descriptor, kind in PRINTED.items():
+            os.dup2(os.open(self.folder / f"{number}.{kind}", os.O_WRONLY | os.O_APPEND), descriptor)
         own_notes()
         os.kill(os.getpid(), ENDINGS[number % 2])
 
