@@ -22,7 +22,7 @@ from pathwarp.model.schema.topology import Loss, Shape
 
 Direction = Literal["down", "up", "both"]
 # The kernel's own scheduler is called default; the others are the project's, and in every variant's kernel.
-Scheduler = Literal["minrtt", "roundrobin", "default"]
+Scheduler = Literal["minrtt", "roundrobin", "preferred", "default"]
 # Of a scenario, repetitions included.
 MOST_EVENTS = 1_000
 
