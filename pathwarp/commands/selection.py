@@ -86,6 +86,10 @@ def read_results(
         click.echo(f"pathwarp: {line}", err=True)
     if not results:
         raise Complaints(complaints, Exit.FAILED)
+    if scenario.predict:
+        from pathwarp.present.predictions import predict
+
+        results = predict(results, experiment.variants)
     # The figures of a grid have a folder of their own, beside those of its points.
     return scenario, results, home / (folders[points[0]] if len(points) == 1 else label(scenario.name, own, backend))
 

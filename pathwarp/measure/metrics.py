@@ -11,6 +11,7 @@ from pathwarp.measure import bursts, delays, losses
 from pathwarp.measure.analysis import Analysis, analyse
 from pathwarp.measure.exactlosses import exact_losses
 from pathwarp.measure.inputs import counter_changes
+from pathwarp.measure.timing.course import course
 from pathwarp.measure.transports import reinjections
 
 FORMAT = 1
@@ -27,11 +28,13 @@ def measure(folder: Path) -> dict:
 def _measure(trial: Analysis, folder: Path) -> dict:
     resent, table = trial.resent, trial.packets
     chosen = exact_losses(trial.inputs, trial.connection, trial.decoded, table)
+    of_bursts = burst_metrics(trial, chosen)
+    of_losses = {"exact_losses": chosen, "burst_course": course(trial, of_bursts["affected_burst"])}
     return rounded(
         {
             "format": FORMAT,
-            **({"exact_losses": chosen} if "losses" in trial.inputs.plan else {}),
-            **burst_metrics(trial, chosen),
+            **(of_losses if "losses" in trial.inputs.plan else {}),
+            **of_bursts,
             **delay_metrics(trial),
             "goodput_mbps": delays.goodput_mbps(trial.log),
             "reinjected_packets": int((resent.reinjected > 0).sum()),

@@ -134,6 +134,9 @@ _ALL = (
 )
 METRICS = {metric.key: metric for metric in _ALL}
 
+# What a variant's timers let one predict.
+PREDICTED = "affected_burst_completion_time_ms"
+
 # Those that a scenario may name: its headline is a number of each trial.
 OF_TRIALS = tuple(key for key, metric in METRICS.items() if Scope.TRIAL in metric.scope)
 OF_EVENTS = tuple(key for key, metric in METRICS.items() if Scope.EVENT in metric.scope)

@@ -4,7 +4,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from pathwarp.model.metrics import METRICS, Metric
+from pathwarp.model.metrics import METRICS, PREDICTED, Metric
 from pathwarp.present import stats
 from pathwarp.present.numbers import number, show
 from pathwarp.present.stats import Comparison, Estimate
@@ -30,6 +30,7 @@ def render(
     groups = [
         (point, traffic, variants) for point, own in points.items() for traffic, variants in by_group(own).items()
     ]
+    predicted = metric == PREDICTED and any(trial.predicted_ms is not None for trial in results)
     compared = baseline is not None and any(baseline in variants and len(variants) > 1 for _, _, variants in groups)
     axes = [axis for axis, _ in next(iter(points), ())]
     rows, notes = [], []
@@ -41,9 +42,13 @@ def render(
             if before and variant != baseline:
                 comparison = stats.compare(before, values_of(trials, metric))
             rows.append([*values, *_row(trials, metric, comparison, is_baseline=variant == baseline)])
+            rows[-1][len(axes) + _BESIDE : len(axes) + _BESIDE] = _prediction(trials) if predicted else []
             notes += _notes(", ".join([*values, variant, traffic]), trials, metric, comparison)
     head = [*axes, *_head(shown)]
-    keep = [i for i, name in enumerate(head) if compared or i - len(axes) not in _CHANGES]
+    # Behind the measured mean.
+    more = _PREDICTION if predicted else []
+    head[len(axes) + _BESIDE : len(axes) + _BESIDE] = more
+    keep = [i for i, name in enumerate(head) if compared or i - len(axes) - len(more) not in _CHANGES]
     lines = [f"{_title(results, path)}: {shown.words}" if results else shown.words, ""]
     lines += aligned([[row[i] for i in keep] for row in [head, *rows]], len(axes) + 2)
     lines.append("")
@@ -52,12 +57,18 @@ def render(
         lines.append(f"change: against {baseline}, paired by {pairs}; in % as the ratio of means, Fieller's interval")
     elif baseline is not None and rows:
         lines.append(f"no change shown: there is nothing to compare with the baseline, {baseline}")
+    if predicted:
+        lines.append("predicted: by the formulas of the variant's timers; difference: measured - predicted")
     lines += notes
     lines += [f"results: {path}"] if path is not None else []
     return "\n".join(lines) + "\n"
 
 
 _CHANGES = range(5, 9)
+# Where the columns of what was predicted go.
+_BESIDE = 5
+_PREDICTION = ["predicted, ms", "difference, ms"]
+_PREDICTION_DECIMALS = (1, 3)
 
 
 def _title(results: Sequence[TrialResult], path: Path | str | None) -> str:
@@ -88,6 +99,20 @@ def _row(trials: Sequence[TrialResult], metric: str, comparison: Comparison | No
     else:
         cells += _change(comparison.difference, 1, shown.decimals) + _change(comparison.relative, 100, 1)
     return [*cells, str(sum(trial.incomplete for trial in trials))]
+
+
+def _prediction(trials: Sequence[TrialResult]) -> list[str]:
+    """The mean of what was predicted, and of the differences, over the trials that have both."""
+    both = [
+        (trial.predicted_ms, measured)
+        for trial in trials
+        if trial.predicted_ms is not None and (measured := trial.value(PREDICTED)) is not None
+    ]
+    if not both:
+        return [NONE, NONE]
+    means = (sum(one for one, _ in both) / len(both), sum(measured - one for one, measured in both) / len(both))
+    signs = (False, True)
+    return [number(*shown) for shown in zip(means, _PREDICTION_DECIMALS, signs, strict=True)]
 
 
 def _change(estimate: Estimate | None, factor: int, decimals: int) -> list[str]:

@@ -35,7 +35,8 @@ class Wanted:
 class TrialResult:
     """One sealed trial: which one it was, where it lies, what was measured.
 
-    `metrics` and `manifest` are the parsed files of that name; `seed` is also the number of the trace.
+    `metrics` and `manifest` are the parsed files of that name; `seed` is the number of the trace, too. `predicted_ms`
+    is the affected burst's completion by the formulas of the variant's timers, where it was asked for and can be told.
     """
 
     scenario: str
@@ -46,6 +47,7 @@ class TrialResult:
     manifest: dict[str, Any] = field(default_factory=dict)
     folder: Path | None = None
     point: tuple[tuple[str, str], ...] = ()
+    predicted_ms: float | None = None
 
     @property
     def events(self) -> list[dict[str, Any]]:

@@ -156,5 +156,7 @@ class Scenario(Part):
     metrics: Annotated[tuple[MetricKey, ...], Field(min_length=1)]
     # The trials are run at each point of it.
     grid: Annotated[dict[Name, Axis], Field(default_factory=dict, max_length=MOST_AXES)]
+    # Show what the formulas of the variants' timers give for the affected burst beside what was measured.
+    predict: Annotated[bool, Field(strict=True)] = False
     # Real time is for comparing with virtual time: nothing repeats in it.
     time: Literal["virtual", "real"] = "virtual"

@@ -9,6 +9,7 @@ from pydantic import BeforeValidator, Field
 
 from pathwarp.base.complaints import BadValue
 from pathwarp.model.schema.common import Line, Name, Part, Sysctls
+from pathwarp.model.schema.timing import Timing
 
 Transport = Literal["mptcp", "tcp"]
 
@@ -32,7 +33,8 @@ def read_label(value: object) -> str:
 class Variant(Part):
     """`extends` names the variant whose patches come first and whose sysctls and transport hold unless set here.
 
-    `colour` and `label` are the variant's own in figures; neither is inherited, and no trial depends on them.
+    `colour` and `label` are the variant's own in figures; neither is inherited, and no trial depends on them. `timing`
+    says what its timers send, for predictions; what it doesn't name is that of the variant that it extends.
     """
 
     name: Name
@@ -43,6 +45,7 @@ class Variant(Part):
     extends: Name | None = None
     transport: Transport | None = None
     sysctls: Annotated[Sysctls, Field(default_factory=dict)]
+    timing: Timing | None = None
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,7 @@ class ResolvedVariant:
 
     `chain` holds the names from the first one extended to the variant itself: the order of the patch series. `sysctls`
     (name to value, as text) and `transport` are what is in force. `colour` (#RRGGBB) and `label` (the name, where the
-    file has none) are for figures alone.
+    file has none) are for figures alone, and `timing` for predictions, None where no file of the chain has any.
     """
 
     name: str
@@ -62,15 +65,19 @@ class ResolvedVariant:
     sysctls: dict[str, str]
     colour: str | None
     label: str
+    timing: Timing | None = None
 
 
 def resolve(chain: list[Variant]) -> ResolvedVariant:
     """Merge `chain`, the variant that extends nothing first."""
     sysctls: dict[str, str] = {}
     transport: Transport = "mptcp"
+    timing: Timing | None = None
     for variant in chain:
         sysctls |= variant.sysctls
         transport = variant.transport or transport
+        if variant.timing:
+            timing = (timing or Timing()).model_copy(update={key: one for key, one in variant.timing if one})
     last = chain[-1]
     return ResolvedVariant(
         name=last.name,
@@ -81,4 +88,5 @@ def resolve(chain: list[Variant]) -> ResolvedVariant:
         sysctls=sysctls,
         colour=last.colour,
         label=last.label or last.name,
+        timing=timing,
     )

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""When a burst that lost its end is complete, from the formulas of the variants' timers.
+
+Subflow A loses, B is the other; d is a path's delay with the time that the packet takes on the link, s and v are
+SRTT and RTTVAR of A. All timers but REJ fire on the kernel's timer wheel.
+
+    PTO = min(RTO, 2 s + 200 ms, or + 2 ms with more than one packet in flight), from the last packet or its
+          acknowledgment, whichever is later
+    RTO = s + max(200 ms, 4 v), from the first packet or the last acknowledgment, and anew from a probe
+    REJ = s + K v, from the transmission of the first packet in flight
+    connection's timer = 200 ms for a burst of one packet, else the PTO that was set when the last one was written
+
+What a variant sends when one of these fires is in its `timing`. A burst of one packet so takes, where d(A) and d(B) are
+the delays of the two paths and what is sent again on A is lost too in the second column:
+
+    probe alone:           PTO + d(A)                        PTO + RTO + min(d(A), d(B))
+    probe on both:         PTO + min(d(A), d(B))             PTO + d(B)
+    RTO on both:           RTO + min(d(A), d(B))             RTO + d(B)
+    REJ on the other:      min(REJ + d(B), PTO + d(A))       REJ + d(B)
+
+Of several lost packets the last one to arrive counts. What A acknowledges selectively shows the holes ahead of it, and
+these are sent again at once (RACK: all of them have been under way for longer than a round trip).
+"""
+
+import heapq
+from collections.abc import Callable, Mapping, Sequence
+from itertools import count
+from typing import Any
+
+from pathwarp.measure.timing.wheel import JIFFY_NS, fires_at
+from pathwarp.model.schema.exactloss import MOST_COPIES
+from pathwarp.model.schema.timing import Answer, Timing
+
+_US = 1_000
+_CONNECTION_JIFFIES = 200
+# K v counts as this much at least.
+_LEAST_K_V_US = 10
+_FOREVER = 1 << 62
+
+
+def predict_ms(course: Mapping[str, Any], timing: Timing, sysctls: Mapping[str, str], boot_ns: int) -> float | None:
+    """The burst's completion from the sending of its first packet on, of a course as `course` returns it.
+
+    `sysctls` are the variant's; `boot_ns` is where the guest's clock started. None for a variant of which nothing is
+    sent again.
+    """
+    return _Recovery(course, timing, sysctls, boot_ns).completion_ms()
+
+
+class _Recovery:
+    """The sender and the two paths from the burst's end on; times in ns of the epoch."""
+
+    def __init__(self, course: Mapping[str, Any], timing: Timing, sysctls: Mapping[str, str], boot_ns: int) -> None:
+        self.course, self.timing, self.sysctls, self.boot_ns = course, timing, sysctls, boot_ns
+        self.zero_ns: int = course["first_sent_ns"]
+        self.states: list[Mapping[str, Any]] = course["states"]
+        self.lost: list[Mapping[str, Any]] = course["lost"]
+        self.path: str = course["path"]
+        # With several other paths it is the one with the shortest way.
+        others = [name for name in course["links"] if name != self.path]
+        self.other = min(others, key=lambda name: course["links"][name]["there"]["delay_ns"]) if others else None
+        self.copies = [dict.fromkeys(("", self.path), 1) for _ in self.lost]
+        self.free: dict[str, int] = {}
+        self.arrived: dict[int, int] = {}
+        # What A's receiver has, and the retransmission timer's number: setting it anew outdates what it was set to.
+        self.held: set[int] = set()
+        self.retransmitted: set[int] = set()
+        self.rto_number = 0
+        self.after_rto = False
+        self.events: list[tuple[int, int, Callable[[int], None]]] = []
+        self.numbers = count()
+
+    def completion_ms(self) -> float | None:
+        self._set_timers()
+        # An arrival is known as soon as the packet is sent; what is sent until then may still arrive earlier.
+        while self.events and self.events[0][0] < self._complete_ns():
+            at_ns, _, act = heapq.heappop(self.events)
+            act(at_ns)
+        complete_ns = self._complete_ns()
+        return None if complete_ns == _FOREVER else (complete_ns - self.zero_ns) / 1e6
+
+    def _complete_ns(self) -> int:
+        return max(self.arrived.get(place, _FOREVER) for place in range(len(self.lost)))
+
+    def _set_timers(self) -> None:
+        last = self.states[-1]
+        acks = [state for state in self.states if state["event"] == "acknowledged"]
+        since = acks[-1] if acks else self.states[0]
+        if self.timing.pto:
+            answer = self.timing.pto
+            self._at(self._wheel(last["at_us"], last["pto_jiffies"]), lambda at: self._probe(at, answer))
+        elif self.timing.rto:
+            self._set_rto(self._ns(since["at_us"]))
+        if self.timing.connection:
+            connection = self.timing.connection
+            self._at(
+                self._wheel(since["at_us"], self._connection_jiffies(bool(acks))),
+                lambda at: self._send(at, connection, range(len(self.lost))),
+            )
+        if self.timing.rej:
+            self._set_rejection(self.timing.rej, int(self.sysctls[self.timing.rej.k]))
+
+    def _connection_jiffies(self, acknowledged: bool) -> int:
+        """What the timer is set to with the acknowledgment: what the subflow's was when the last packet was written."""
+        sent = [state for state in self.states if state["event"] == "sent"]
+        if not acknowledged or len(sent) < 2:
+            return _CONNECTION_JIFFIES
+        waited = self._ns(sent[-1]["at_us"]) // JIFFY_NS - self._ns(sent[-2]["at_us"]) // JIFFY_NS
+        return int(sent[-2]["pto_jiffies"]) - waited
+
+    def _set_rejection(self, answer: Answer, k: int) -> None:
+        ends = [self._ns(state["at_us"]) for state in self.states[1:]] + [_FOREVER]
+        for state, until_ns in zip(self.states, ends, strict=True):
+            wait_us = state["srtt_us"] + max(_LEAST_K_V_US, k * state["rttvar_us"])
+            at_ns = max(self._ns(state["oldest_us"] + wait_us), self._ns(state["at_us"]))
+            if state["in_flight"] and at_ns < until_ns:
+                break
+        else:
+            return
+        # What is in flight ahead of the lost packets is sent as well, and takes its time on the link.
+        ahead = state["in_flight"] - len(self.lost)
+        self._at(at_ns, lambda at: self._send(at, answer, range(len(self.lost)), ahead))
+
+    def _set_rto(self, since_ns: int) -> None:
+        self.rto_number += 1
+        number, jiffies = self.rto_number, self.states[-1]["rto_jiffies"]
+        self._at(fires_at(since_ns, jiffies, self.boot_ns), lambda at: self._rto(at, number))
+
+    def _probe(self, at_ns: int, answer: Answer) -> None:
+        self._set_rto(at_ns)
+        self._send(at_ns, answer, range(len(self.lost)))
+
+    def _rto(self, at_ns: int, number: int) -> None:
+        holes = [place for place in range(len(self.lost)) if place not in self.held]
+        if number == self.rto_number and holes and self.timing.rto:
+            self.after_rto = True
+            self._set_rto(at_ns)
+            self._send(at_ns, self.timing.rto, holes)
+
+    def _answered(self, at_ns: int, place: int) -> None:
+        """An acknowledgment of a packet on A came: the holes that it shows are sent again there."""
+        self.held.add(place)
+        self.rto_number += 1
+        holes = [hole for hole in range(len(self.lost)) if hole not in self.held and hole not in self.retransmitted]
+        if holes and (self.after_rto or holes[0] < place):
+            self.retransmitted.update(holes)
+            for hole in holes:
+                self._on(self.path, at_ns, hole)
+        if len(self.held) < len(self.lost):
+            self._set_rto(at_ns)
+
+    def _send(self, at_ns: int, answer: Answer, holes: Sequence[int], ahead: int = 0) -> None:
+        """Send what an expiry sends; `ahead` are packets that were not lost, and are sent ahead of these."""
+        which = {"none": [], "first": [*holes][:1], "last": [*holes][-1:], "all": [*holes]}
+        for place in which[answer.same]:
+            self._on(self.path, at_ns, place)
+        if self.other is None:
+            return
+        if answer.other == "all" and ahead > 0:
+            self._occupy(self.other, at_ns, ahead * self.lost[-1]["bytes"])
+        for place in which[answer.other]:
+            self._on(self.other, at_ns, place)
+
+    def _on(self, path: str, at_ns: int, place: int) -> None:
+        """Put a lost packet on a path once more."""
+        packet = self.lost[place]
+        out_ns = self._occupy(path, at_ns, packet["bytes"])
+        if packet["path"] in ("", path):
+            self.copies[place][packet["path"]] += 1
+            if packet["copies"] >> min(self.copies[place][packet["path"]], MOST_COPIES) - 1 & 1:
+                return
+        links = self.course["links"][path]
+        arrives_ns = out_ns + links["there"]["delay_ns"]
+        self.arrived[place] = min(arrives_ns, self.arrived.get(place, _FOREVER))
+        if path == self.path:
+            back = links["back"]
+            takes_ns = self.course["ack_bytes"] * 8 * 10**9 // back["rate_bit_s"] + back["delay_ns"]
+            self._at(arrives_ns + takes_ns, lambda at: self._answered(at, place))
+
+    def _occupy(self, path: str, at_ns: int, size: int) -> int:
+        """When that many bytes have left for a path; one packet waits for the other."""
+        rate = self.course["links"][path]["there"]["rate_bit_s"]
+        self.free[path] = max(self.free.get(path, 0), at_ns) + size * 8 * 10**9 // rate
+        return self.free[path]
+
+    def _ns(self, at_us: float) -> int:
+        return self.zero_ns + round(at_us * _US)
+
+    def _wheel(self, at_us: float, jiffies: int) -> int:
+        return fires_at(self._ns(at_us), jiffies, self.boot_ns)
+
+    def _at(self, at_ns: int, act: Callable[[int], None]) -> None:
+        heapq.heappush(self.events, (at_ns, next(self.numbers), act))
