@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Points of a scenario's grid: a value of each axis, and what these come to in the data files."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from math import prod
 
 from pathwarp.base.complaints import Complaint, Complaints
 from pathwarp.model.catalogue import suggest
@@ -12,6 +13,8 @@ from pathwarp.model.schema.grid import Axis, safe
 
 OPTION = "at"
 MOST_POINTS = 10_000
+# Of more, nobody wants to know how many exactly.
+_MOST_TO_COUNT = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -47,12 +50,22 @@ def points_of(
         raise Complaints(complaints)
     wanted = {axis: [name for name in grid[axis].values if (axis, name) in at] for axis, _ in at}
     names = [wanted.get(axis) or list(grid[axis].values) for axis in grid]
-    number = 1
-    for one in names:
-        number *= len(one)
+    number = prod(map(len, names))
+    if MOST_POINTS < number <= _MOST_TO_COUNT:
+        number = sum(1 for _ in _chosen(grid, names))
     if number > MOST_POINTS and not many:
         raise Complaints.one("grid", f"has {number} points", f"at most {MOST_POINTS}", "choose with at=, or add yes=1")
-    return [_point(grid, tuple(zip(grid, chosen, strict=True))) for chosen in product(*names)]
+    return [_point(grid, chosen) for chosen in _chosen(grid, names)]
+
+
+def _chosen(grid: Mapping[str, Axis], names: Sequence[Sequence[str]]) -> Iterator[tuple[tuple[str, str], ...]]:
+    """A value of each axis in turn, without those ahead of the value that an axis begins at."""
+    places = {axis: {name: place for place, name in enumerate(one.values)} for axis, one in grid.items()}
+    starts = [(axis, one.start) for axis, one in grid.items() if one.start is not None]
+    for values in product(*names):
+        at = dict(zip(grid, values, strict=True))
+        if all(places[axis][at[axis]] >= places[start][at[start]] for axis, start in starts):
+            yield tuple(at.items())
 
 
 def _point(grid: Mapping[str, Axis], values: tuple[tuple[str, str], ...]) -> Point:

@@ -24,8 +24,12 @@ def draw(
     subtitle: str,
     out_dir: Path,
     name: str,
+    predicted: Mapping[str, Mapping[str, float]] | None = None,
 ) -> list[Path]:
-    """`means` are {variant: {value of the axis: mean}}, with bars at their 95 % intervals where they have one."""
+    """`means` are {variant: {value of the axis: mean}}, with bars at their 95 % intervals where they have one.
+
+    With what is `predicted` the lines are that, and the means are points.
+    """
     shown = METRICS[metric]
     legend_in = style.legend_in([looks[variant].label for variant in means])
     with style.canvas(max(legend_in, min(12.0, max(5.6, 1.6 + 0.7 * len(values)))), 3.6) as figure:
@@ -45,10 +49,13 @@ def draw(
                 color=looks[variant].bar["facecolor"],
                 marker=_MARKERS[number % len(_MARKERS)],
                 markersize=5,
-                linewidth=1.2,
+                linewidth=0 if predicted else 1.2,
                 elinewidth=0.8,
                 capsize=2,
             )
+            line = (predicted or {}).get(variant, {})
+            told = [(place + shift, line[value]) for place, value in enumerate(values) if value in line]
+            axes.plot([x for x, _ in told], [y for _, y in told], color=looks[variant].bar["facecolor"], linewidth=1.2)
         axes.set_xticks(range(len(values)), values)
         axes.set_xlim(-0.4, len(values) - 0.6)
         axes.set_ylim(bottom=0)

@@ -47,13 +47,34 @@ def draw_grids(
             where = (looks, metric, title, subtitle, out_dir, name)
             if len(shown) == 1:
                 flat = {variant: {key[0]: one for key, one in by_key.items()} for variant, by_key in means.items()}
-                yield from curves.draw(shown[0], values[shown[0]], flat, *where)
+                yield from curves.draw(shown[0], values[shown[0]], flat, *where, _lines(results, traffic, shown[0], at))
             else:
                 pairs = {
                     variant: {(key[0], key[1]): one for key, one in keyed.items()} for variant, keyed in means.items()
                 }
                 first, second = shown
                 yield from heatmap.draw((first, second), (values[first], values[second]), pairs, *where)
+                for value in values[first] if any(trial.predicted_ms is not None for trial in results) else ():
+                    flat = {
+                        variant: {x: one for (y, x), one in by.items() if y == value} for variant, by in pairs.items()
+                    }
+                    here = (*where[:3], f"{first} {value} · points: measured, lines: predicted · {subtitle}", out_dir)
+                    lines = _lines(results, traffic, second, {**at, first: value})
+                    yield from curves.draw(second, values[second], flat, *here, f"{name}-{safe(value)}", lines)
+
+
+def _lines(
+    results: Sequence[TrialResult], traffic: str, axis: str, at: Mapping[str, str]
+) -> dict[str, dict[str, float]] | None:
+    """What is predicted at each value of an axis, by variant: the mean over seeds; None where nothing is."""
+    found: dict[str, dict[str, list[float]]] = {}
+    for trial in results:
+        point = dict(trial.point)
+        if trial.traffic == traffic and trial.predicted_ms is not None and at.items() <= point.items():
+            found.setdefault(trial.variant, {}).setdefault(point[axis], []).append(trial.predicted_ms)
+    return {
+        variant: {value: sum(own) / len(own) for value, own in by_value.items()} for variant, by_value in found.items()
+    } or None
 
 
 def _means(trials: Sequence[TrialResult], metric: str, axes: Sequence[str]) -> dict[tuple[str, ...], Estimate]:

@@ -3,6 +3,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +16,11 @@ from pathwarp.present.stats import Estimate
 _COLOURS, _MISSING = "viridis_r", "#EFEFEF"
 # More columns than this, and there is no room for numbers in the cells.
 _MOST_WITH_NUMBERS = 12
-_CELL_IN, _ROW_IN, _LEFT_IN, _TOP_IN, _BOTTOM_IN, _RIGHT_IN = 0.55, 0.4, 1.1, 0.95, 0.75, 1.0
+# From this ratio of the largest to the smallest value on, equal steps of colour are equal ratios.
+_WIDE = 8
+_MAPS_IN_A_ROW = 3
+_CELL_IN, _ROW_IN = 0.36, 0.3
+_LEFT_IN, _TOP_IN, _BOTTOM_IN, _RIGHT_IN, _ACROSS_IN, _BETWEEN_IN = 0.75, 1.0, 0.6, 1.0, 0.3, 0.45
 
 
 def draw(
@@ -39,36 +44,58 @@ def draw(
         variant: np.array([[cells[y, x].value if (y, x) in cells else np.nan for x in columns] for y in rows])
         for variant, cells in means.items()
     }
-    known = np.concatenate([table[~np.isnan(table)] for table in tables.values()])
-    low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
-    map_in, gap_in = max(2.2, _CELL_IN * len(columns)), 0.35
-    height = _TOP_IN + _BOTTOM_IN + max(1.4, _ROW_IN * len(rows))
-    width = _LEFT_IN + _RIGHT_IN + len(tables) * map_in + (len(tables) - 1) * gap_in
+    norm = _scale(np.concatenate([table[~np.isnan(table)] for table in tables.values()]))
+    across = min(len(tables), _MAPS_IN_A_ROW)
+    down = -(-len(tables) // across)
+    longest = max(map(len, columns))
+    map_in, tall_in = max(1.8, _CELL_IN * len(columns), 0.075 * longest * len(columns)), max(0.7, _ROW_IN * len(rows))
+    width = _LEFT_IN + _RIGHT_IN + across * map_in + (across - 1) * _ACROSS_IN
+    height = _TOP_IN + _BOTTOM_IN + down * tall_in + (down - 1) * _BETWEEN_IN
     with style.canvas(width, height) as figure:
         drawn = None
         for place, (variant, table) in enumerate(tables.items()):
-            left = _LEFT_IN + place * (map_in + gap_in)
-            axes = figure.add_axes(
-                (left / width, _BOTTOM_IN / height, map_in / width, 1 - (_TOP_IN + _BOTTOM_IN) / height)
-            )
+            row, column = divmod(place, across)
+            left = _LEFT_IN + column * (map_in + _ACROSS_IN)
+            bottom = height - _TOP_IN - row * (tall_in + _BETWEEN_IN) - tall_in
+            axes = figure.add_axes((left / width, bottom / height, map_in / width, tall_in / height))
             axes.set_facecolor(_MISSING)
-            drawn = axes.imshow(table, cmap=_COLOURS, vmin=low, vmax=high, origin="lower", aspect="auto")
+            drawn = axes.imshow(table, cmap=_COLOURS, norm=norm, origin="lower", aspect="auto")
             if len(columns) <= _MOST_WITH_NUMBERS:
                 for (y, x), value in np.ndenumerate(table):
                     if not np.isnan(value):
-                        dark = value > (low + high) / 2
-                        colour = "white" if dark else style.INK
-                        axes.text(x, y, number(value, 0), ha="center", va="center", fontsize=8, color=colour)
-            axes.set_xticks(range(len(columns)), columns, rotation=0 if max(map(len, columns)) < 8 else 30)
-            axes.set_yticks(range(len(rows)), rows if place == 0 else [""] * len(rows))
+                        colour = "white" if norm(value) > 0.5 else style.INK
+                        axes.text(x, y, number(value, 0), ha="center", va="center", fontsize=6.5, color=colour)
+            lowest = place + across >= len(tables)
+            axes.set_xticks(range(len(columns)), columns if lowest else [""] * len(columns))
+            axes.set_yticks(range(len(rows)), rows if column == 0 else [""] * len(rows))
             axes.tick_params(length=0)
-            axes.set_title(looks[variant].label, fontsize=9)
-            axes.set_xlabel(axes_names[1])
-            if place == 0:
+            axes.set_title(looks[variant].label, fontsize=9, pad=4)
+            if lowest:
+                axes.set_xlabel(axes_names[1])
+            if column == 0:
                 axes.set_ylabel(axes_names[0])
         bar = figure.add_axes(
             (1 - (_RIGHT_IN - 0.15) / width, _BOTTOM_IN / height, 0.14 / width, 1 - (_TOP_IN + _BOTTOM_IN) / height)
         )
-        figure.colorbar(drawn, cax=bar).set_label(shown.titled if len(shown.titled) < 28 else shown.unit)
+        ticks = figure.colorbar(drawn, cax=bar)
+        ticks.set_label(shown.titled if len(shown.titled) < 10 * height else shown.unit)
+        _mark(ticks, norm.vmin, norm.vmax)
         style.heading(figure, title, subtitle)
         return style.save(figure, out_dir, name)
+
+
+def _scale(known: np.ndarray) -> Any:
+    """Colours over all values; over ratios where these are far apart."""
+    from matplotlib.colors import LogNorm, Normalize
+
+    low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
+    return LogNorm(low, high) if 0 < low * _WIDE < high else Normalize(low, high)
+
+
+def _mark(bar: Any, low: float, high: float) -> None:
+    """On a scale of ratios, numbers that begin with 1, 2 or 5 beside the colours."""
+    if 0 < low * _WIDE < high:
+        marks = [lead * 10**power for power in range(-3, 7) for lead in (1, 2, 5)]
+        inside = [mark for mark in marks if low <= mark <= high]
+        bar.set_ticks(inside, labels=[f"{mark:g}" for mark in inside])
+        bar.minorticks_off()

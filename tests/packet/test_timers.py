@@ -4,6 +4,8 @@
 import pytest
 from timers import fires_at
 
+from pathwarp.measure.timing.course import states
+
 PATHS = ("near", "middle", "far")
 # Softirqs and the worker take no virtual time, but reading clocks does: far less than a jiffy.
 SLACK_NS = 20_000
@@ -28,6 +30,21 @@ def timers(trial, packets: int) -> tuple[int, int, int]:
 def test_the_rto_is_that_of_rfc_6298_with_linux_minimum(observe, variant, topology):
     estimate = observe(variant, topology, "single").estimate("wlan")
     assert estimate.rto_jiffies == estimate.expected_rto_jiffies(ROUNDS)
+
+
+@pytest.mark.parametrize("topology", PATHS)
+@pytest.mark.parametrize("traffic", ["single", "three", "stream"])
+@pytest.mark.parametrize(("variant", "path"), [("tlp-std", "wlan"), ("tlp-std", "4g"), ("tcp", "wlan")])
+def test_estimates_made_from_the_captures_are_the_kernels(observe, variant, path, traffic, topology):
+    """What predictions are made from: s and v to the microsecond, the RTO to the jiffy."""
+    trial = observe(variant, topology, traffic)
+    flow = next(flow for flow in trial.analysis.connection.subflows if flow.path == path)
+    looked_ns = trial.guest["events"][0]["at_ns"] - 1_000_000
+    *_, last = states(flow, trial.analysis.decoded["server", path], trial.analysis, 0, looked_ns)
+    kernel = trial.estimate(path)
+    # ss leaves out zeros behind the comma, and nothing else.
+    assert (last["srtt_us"], last["rttvar_us"]) == (round(kernel.srtt_us), round(kernel.rttvar_us))
+    assert last["rto_jiffies"] == kernel.rto_jiffies
 
 
 @pytest.mark.parametrize("topology", PATHS)

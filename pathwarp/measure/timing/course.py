@@ -43,7 +43,7 @@ def course(trial: Analysis, burst: int | None) -> dict[str, Any] | None:
     until_ns = int(table.time_ns[behind].min(initial=np.iinfo(np.int64).max))
     states = [
         {**state, "at_us": (state["at_us"] - first_ns) / _US, "oldest_us": (state["oldest_us"] - first_ns) / _US}
-        for state in _states(flow, trial.decoded[trial.inputs.ends[0], flow.path], trial, first_ns, until_ns)
+        for state in states(flow, trial.decoded[trial.inputs.ends[0], flow.path], trial, first_ns, until_ns)
     ]
     return {
         "path": flow.path,
@@ -89,7 +89,7 @@ def _link(setup: dict[str, Any]) -> dict[str, Any]:
     return {"there": there, "back": back}
 
 
-def _states(flow: Subflow, seen: Decoded, trial: Analysis, first_ns: int, until_ns: int) -> Iterator[dict[str, Any]]:
+def states(flow: Subflow, seen: Decoded, trial: Analysis, first_ns: int, until_ns: int) -> Iterator[dict[str, Any]]:
     """Yield the states behind the burst's packets and their acknowledgments, times in ns of the epoch."""
     estimator = Estimator(int(trial.inputs.plan["sysctls"].get("net.ipv4.tcp_rto_min_us", 200_000)))
     flying: list[_Flying] = []

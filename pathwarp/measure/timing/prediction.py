@@ -18,8 +18,9 @@ the delays of the two paths and what is sent again on A is lost too in the secon
     RTO on both:           RTO + min(d(A), d(B))             RTO + d(B)
     REJ on the other:      min(REJ + d(B), PTO + d(A))       REJ + d(B)
 
-Of several lost packets the last one to arrive counts. What A acknowledges selectively shows the holes ahead of it, and
-these are sent again at once (RACK: all of them have been under way for longer than a round trip).
+Of several lost packets the last one to arrive counts. What A acknowledges selectively shows the holes ahead of it
+(RACK: all of them have been under way for longer than a round trip), and each acknowledgment lets out one of them. The
+connection's timer sends the first hole alone, and nothing while the other subflow has something in flight.
 """
 
 import heapq
@@ -33,9 +34,13 @@ from pathwarp.model.schema.timing import Answer, Timing
 
 _US = 1_000
 _CONNECTION_JIFFIES = 200
+# After more expiries without a word from it, a subflow is taken for stale.
+_STALE, _STALE_EXPIRIES = "net.mptcp.stale_loss_cnt", 4
 # K v counts as this much at least.
 _LEAST_K_V_US = 10
 _FOREVER = 1 << 62
+# Nobody waits that long for a burst.
+_TOO_LATE_NS = 120 * 10**9
 
 
 def predict_ms(course: Mapping[str, Any], timing: Timing, sysctls: Mapping[str, str], boot_ns: int) -> float | None:
@@ -65,7 +70,11 @@ class _Recovery:
         # What A's receiver has, and the retransmission timer's number: setting it anew outdates what it was set to.
         self.held: set[int] = set()
         self.retransmitted: set[int] = set()
-        self.rto_number = 0
+        self.rto_number = self.backoff = 0
+        # Of the connection: its timer and how often that fired, the lost packets that are acknowledged in the stream,
+        # and until when the other subflow has something in flight.
+        self.connection_number = self.connection_jiffies = self.expiries = 0
+        self.acked = self.other_busy_ns = 0
         self.after_rto = False
         self.events: list[tuple[int, int, Callable[[int], None]]] = []
         self.numbers = count()
@@ -73,7 +82,7 @@ class _Recovery:
     def completion_ms(self) -> float | None:
         self._set_timers()
         # An arrival is known as soon as the packet is sent; what is sent until then may still arrive earlier.
-        while self.events and self.events[0][0] < self._complete_ns():
+        while self.events and self.events[0][0] < min(self._complete_ns(), self.zero_ns + _TOO_LATE_NS):
             at_ns, _, act = heapq.heappop(self.events)
             act(at_ns)
         complete_ns = self._complete_ns()
@@ -92,11 +101,8 @@ class _Recovery:
         elif self.timing.rto:
             self._set_rto(self._ns(since["at_us"]))
         if self.timing.connection:
-            connection = self.timing.connection
-            self._at(
-                self._wheel(since["at_us"], self._connection_jiffies(bool(acks))),
-                lambda at: self._send(at, connection, range(len(self.lost))),
-            )
+            self.connection_jiffies = self._connection_jiffies(bool(acks))
+            self._set_connection(self._ns(since["at_us"]))
         if self.timing.rej:
             self._set_rejection(self.timing.rej, int(self.sysctls[self.timing.rej.k]))
 
@@ -123,8 +129,25 @@ class _Recovery:
 
     def _set_rto(self, since_ns: int) -> None:
         self.rto_number += 1
-        number, jiffies = self.rto_number, self.states[-1]["rto_jiffies"]
+        number, jiffies = self.rto_number, self.states[-1]["rto_jiffies"] << self.backoff
         self._at(fires_at(since_ns, jiffies, self.boot_ns), lambda at: self._rto(at, number))
+
+    def _set_connection(self, since_ns: int) -> None:
+        self.connection_number += 1
+        number = self.connection_number
+        self._at(fires_at(since_ns, self.connection_jiffies, self.boot_ns), lambda at: self._connection(at, number))
+
+    def _connection(self, at_ns: int, number: int) -> None:
+        """Send where a subflow has nothing in flight, or wherever after too many expiries without a word from A."""
+        if number != self.connection_number or self.acked == len(self.lost):
+            return
+        self.expiries += 1
+        holes = range(self.acked, len(self.lost))
+        if self.timing.stale and self.expiries > int(self.sysctls.get(_STALE, _STALE_EXPIRIES)):
+            self._send(at_ns, self.timing.stale, holes)
+        elif self.timing.connection and at_ns >= self.other_busy_ns:
+            self._send(at_ns, self.timing.connection, holes)
+        self._set_connection(at_ns)
 
     def _probe(self, at_ns: int, answer: Answer) -> None:
         self._set_rto(at_ns)
@@ -134,6 +157,7 @@ class _Recovery:
         holes = [place for place in range(len(self.lost)) if place not in self.held]
         if number == self.rto_number and holes and self.timing.rto:
             self.after_rto = True
+            self.backoff += 1
             self._set_rto(at_ns)
             self._send(at_ns, self.timing.rto, holes)
 
@@ -141,11 +165,13 @@ class _Recovery:
         """An acknowledgment of a packet on A came: the holes that it shows are sent again there."""
         self.held.add(place)
         self.rto_number += 1
+        self.backoff = 0
         holes = [hole for hole in range(len(self.lost)) if hole not in self.held and hole not in self.retransmitted]
-        if holes and (self.after_rto or holes[0] < place):
-            self.retransmitted.update(holes)
-            for hole in holes:
-                self._on(self.path, at_ns, hole)
+        # An acknowledgment lets out one packet (proportional rate reduction), behind an RTO two (slow start).
+        now = holes[: 2 if self.after_rto else 1]
+        self.retransmitted.update(now)
+        for hole in now:
+            self._on(self.path, at_ns, hole)
         if len(self.held) < len(self.lost):
             self._set_rto(at_ns)
 
@@ -172,10 +198,22 @@ class _Recovery:
         links = self.course["links"][path]
         arrives_ns = out_ns + links["there"]["delay_ns"]
         self.arrived[place] = min(arrives_ns, self.arrived.get(place, _FOREVER))
+        back = links["back"]
+        known_ns = arrives_ns + self.course["ack_bytes"] * 8 * 10**9 // back["rate_bit_s"] + back["delay_ns"]
+        self._at(known_ns, lambda at: self._told(at, arrives_ns))
         if path == self.path:
-            back = links["back"]
-            takes_ns = self.course["ack_bytes"] * 8 * 10**9 // back["rate_bit_s"] + back["delay_ns"]
-            self._at(arrives_ns + takes_ns, lambda at: self._answered(at, place))
+            self._at(known_ns, lambda at: self._answered(at, place))
+        else:
+            self.other_busy_ns = max(self.other_busy_ns, known_ns)
+
+    def _told(self, at_ns: int, sent_ns: int) -> None:
+        """An acknowledgment came that was sent at that instant: what of the stream it covers."""
+        there = [self.arrived.get(place, _FOREVER) <= sent_ns for place in range(len(self.lost))]
+        acked = [*there, False].index(False)
+        if acked > self.acked:
+            self.acked = acked
+            if self.timing.connection:
+                self._set_connection(at_ns)
 
     def _occupy(self, path: str, at_ns: int, size: int) -> int:
         """When that many bytes have left for a path; one packet waits for the other."""

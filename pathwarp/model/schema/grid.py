@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from pathwarp.base.complaints import BadValue
 from pathwarp.model.overrides import Override, is_path
-from pathwarp.model.schema.common import Part
+from pathwarp.model.schema.common import Name, Part
 
 MOST_AXES, MOST_VALUES = 8, 1_000
 # What a value is called in a folder's name, of which file systems take 255 bytes.
@@ -43,6 +43,23 @@ def read_values(value: object) -> dict[str, Any]:
     return {str(name): one for name, one in value.items()}
 
 
+def check_starts(grid: dict[str, "Axis"]) -> dict[str, "Axis"]:
+    """Refuse an axis that begins at another one's value where that one is not ahead of it, or has other values."""
+    ahead: dict[str, Axis] = {}
+    for name, axis in grid.items():
+        if axis.start is not None:
+            if axis.start not in ahead:
+                raise BadValue(
+                    f"has the axis {name} begin at {axis.start!r}", ", ".join(ahead) or "an axis ahead of it"
+                )
+            if list(axis.values) != list(ahead[axis.start].values):
+                raise BadValue(
+                    f"has the axis {name} begin at {axis.start!r}, which has other values", "the same values"
+                )
+        ahead[name] = axis
+    return grid
+
+
 def safe(text: str) -> str:
     """The name of a value as part of a folder's name: `1 %` is 1pct."""
     return re.sub(r"[^A-Za-z0-9._+-]", "-", text.replace(" ", "").replace("%", "pct"))
@@ -55,11 +72,13 @@ def _written(value: object) -> str:
 class Axis(Part):
     """`paths` are the keys, each as an override names it; `values` by name.
 
-    With several keys a value is a list with one for each, or the same for all.
+    With several keys a value is a list with one for each, or the same for all. `start` is another axis, with the same
+    values: this one begins at the value that the other one has, so the two together make a triangle.
     """
 
     paths: Annotated[tuple[str, ...], BeforeValidator(read_paths), Field(alias="set")]
     values: Annotated[dict[str, Any], BeforeValidator(read_values)]
+    start: Annotated[Name | None, Field(alias="from")] = None
 
     def overrides(self, name: str) -> tuple[Override, ...]:
         """What the value of that name comes to."""

@@ -17,7 +17,7 @@ from pathwarp.model.events.registry import EVENT_KINDS, FAILURES, options
 from pathwarp.model.metrics import OF_TRIALS
 from pathwarp.model.schema.common import Count, DurationNs, Line, Name, PacketCount, Part, RateBitS, Sysctls, between
 from pathwarp.model.schema.exactloss import MOST_LOSSES, ExactLoss
-from pathwarp.model.schema.grid import MOST_AXES, Axis
+from pathwarp.model.schema.grid import MOST_AXES, Axis, check_starts
 from pathwarp.model.schema.topology import Loss, Shape
 
 Direction = Literal["down", "up", "both"]
@@ -155,7 +155,7 @@ class Scenario(Part):
     losses: Annotated[tuple[ExactLoss, ...], Field(max_length=MOST_LOSSES)] | None = None
     metrics: Annotated[tuple[MetricKey, ...], Field(min_length=1)]
     # The trials are run at each point of it.
-    grid: Annotated[dict[Name, Axis], Field(default_factory=dict, max_length=MOST_AXES)]
+    grid: Annotated[dict[Name, Axis], AfterValidator(check_starts), Field(default_factory=dict, max_length=MOST_AXES)]
     # Show what the formulas of the variants' timers give for the affected burst beside what was measured.
     predict: Annotated[bool, Field(strict=True)] = False
     # Real time is for comparing with virtual time: nothing repeats in it.

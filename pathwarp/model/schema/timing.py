@@ -26,10 +26,12 @@ class Rejection(Answer):
 
 class Timing(Part):
     """`pto` is the timer of probes, `rto` that of retransmissions, `rej` that of SRTT + K RTTVAR, each where there is
-    one; `connection` is the one that mainline has for the connection as a whole.
+    one; `connection` is the one that mainline has for the connection as a whole, and `stale` is what follows when that
+    has fired more than `net.mptcp.stale_loss_cnt` times without a word from the subflow.
     """
 
     pto: Answer | None = None
     rto: Answer | None = None
     rej: Rejection | None = None
     connection: Answer | None = None
+    stale: Answer | None = None
