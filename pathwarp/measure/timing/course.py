@@ -41,14 +41,19 @@ def course(trial: Analysis, burst: int | None) -> dict[str, Any] | None:
     # What the subflow sends next is a repair, or the next burst; reinjections on others don't touch its timers.
     behind = (table.subflow == table.subflow[new][0]) & (table.time_ns > first_ns) & ~new
     until_ns = int(table.time_ns[behind].min(initial=np.iinfo(np.int64).max))
-    states = [
-        {**state, "at_us": (state["at_us"] - first_ns) / _US, "oldest_us": (state["oldest_us"] - first_ns) / _US}
-        for state in states(flow, trial.decoded[trial.inputs.ends[0], flow.path], trial, first_ns, until_ns)
+    seen = trial.decoded[trial.inputs.ends[0], flow.path]
+    found = [
+        {
+            "at_us": (state.pop("at_ns") - first_ns) / _US,
+            "oldest_us": (state.pop("oldest_ns") - first_ns) / _US,
+            **state,
+        }
+        for state in states(flow, seen, trial, first_ns, until_ns)
     ]
     return {
         "path": flow.path,
         "first_sent_ns": first_ns,
-        "states": states,
+        "states": found,
         "lost": lost,
         "links": {setup["name"]: _link(setup) for setup in trial.inputs.plan["paths_setup"]},
         "ack_bytes": _ACK_BYTES,
@@ -114,10 +119,10 @@ def states(flow: Subflow, seen: Decoded, trial: Analysis, first_ns: int, until_n
                 estimator.sample(time_ns // _US - gone[0].time_ns // _US, acked, sent)
         if moves and time_ns >= first_ns:
             yield {
-                "at_us": time_ns,
+                "at_ns": time_ns,
                 "event": "acknowledged" if is_ack else "sent",
                 "in_flight": len(flying),
-                "oldest_us": flying[0].time_ns if flying else time_ns,
+                "oldest_ns": flying[0].time_ns if flying else time_ns,
                 "srtt_us": estimator.srtt_us,
                 "rttvar_us": estimator.rttvar_us,
                 "rto_jiffies": estimator.rto_jiffies,
