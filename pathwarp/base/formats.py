@@ -18,4 +18,6 @@ def check_format(
     if isinstance(found, int) and not isinstance(found, bool) and found in known:
         return found
     what = "says no format" if found is None else f"is of format {str(found)[:40]}, which is unknown here"
-    raise Complaints.one(str(where), what, f"format {' or '.join(map(str, known))}", hint, Exit.FAILED)
+    *others, last = map(str, known)
+    valid = " or ".join([", ".join(others), last]) if others else last
+    raise Complaints.one(str(where), what, f"format {valid}", hint, Exit.FAILED)

@@ -79,12 +79,15 @@ class YamlFile:
         self.lines = {known: line for known, line in self.lines.items() if known[: len(place)] != place}
         self.lines[place] = AS_SET
 
-    def fill(self, node: yaml.Node) -> None:
-        """Take the data and lines from `node`; Complaints for all that the subset does not allow."""
-        complaints: list[Complaint] = []
+    def fill(self, node: yaml.Node, found: list[Complaint] | None = None) -> None:
+        """Take the data and lines from `node`; Complaints for all that the subset does not allow, or these to `found`.
+
+        What it doesn't allow is left out of the data.
+        """
+        complaints: list[Complaint] = [] if found is None else found
         data = self._build(node, (), set(), complaints)
         self.data = data if isinstance(data, dict) else {}
-        if complaints:
+        if complaints and found is None:
             raise Complaints(complaints)
 
     def _build(self, node: yaml.Node, place: Place, seen: set[int], complaints: list[Complaint]) -> object:
@@ -132,14 +135,17 @@ class YamlFile:
         return data
 
 
-def read(path: Path, root: Path) -> YamlFile:
-    """Read the mapping in `path`, shown in messages as its way from `root`; Complaints for all that is wrong."""
+def read(path: Path, root: Path, found: list[Complaint] | None = None) -> YamlFile:
+    """Read the mapping in `path`, shown in messages as its way from `root`; Complaints for all that is wrong.
+
+    With `found`, what the subset does not allow goes there, such as a key that is there twice, and the rest is read.
+    """
     interrupt.check()
     name = path.relative_to(root).as_posix()
-    return parse(_text(path, name), name)
+    return parse(_text(path, name), name, found)
 
 
-def parse(text: str, name: str) -> YamlFile:
+def parse(text: str, name: str, found: list[Complaint] | None = None) -> YamlFile:
     """Read the mapping in `text`; see `read`."""
     if len(text) > SIZE_LIMIT_BYTES:
         raise Complaints.one(name, f"is longer than {SIZE_LIMIT_BYTES} characters", hint="is it really a data file?")
@@ -148,7 +154,7 @@ def parse(text: str, name: str) -> YamlFile:
         if not isinstance(node, yaml.MappingNode):
             raise Complaints.one(name, "holds no mapping", "lines such as `name: value`")
         file = YamlFile(name)
-        file.fill(node)
+        file.fill(node, found)
     except yaml.YAMLError as error:
         raise Complaints([_malformed(error, name, text)]) from None
     except RecursionError:

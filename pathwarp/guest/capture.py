@@ -15,17 +15,16 @@ _RETIRE_S = 2
 
 
 class Captures:
-    """Captures that run from construction to `stop`, as `HOST-PATH.pcap` in a folder."""
+    """Captures that run from construction to `stop`, as `HOST-INTERFACE.pcap` in a folder."""
 
     def __init__(self, network: Network, folder: Path, snap_bytes: int) -> None:
         self._processes: dict[str, subprocess.Popen] = {}
-        for host, node in network.hosts.items():
-            for path in network.plan["paths"]:
-                name = f"{host}-{path}"
-                command = ["tcpdump", "-i", path, "-s", str(snap_bytes), "-n", "-Z", "root"]
-                command += ["--time-stamp-precision=nano", "-w", str(folder / f"{name}.pcap"), "ip"]
-                with inside(node.pid):
-                    self._processes[name] = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        for place in network.setup["captures"]:
+            name = f"{place['host']}-{place['interface']}"
+            command = ["tcpdump", "-i", place["interface"], "-s", str(snap_bytes), "-n", "-Z", "root"]
+            command += ["--time-stamp-precision=nano", "-w", str(folder / f"{name}.pcap"), "ip"]
+            with inside(network.hosts[place["host"]].pid):
+                self._processes[name] = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
         for name, process in self._processes.items():
             line = process.stderr.readline()
             while "listening on" not in line:

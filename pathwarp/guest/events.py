@@ -11,23 +11,23 @@ from shapers import Shapers
 _AHEAD_NS = 1_000_000
 
 
-def _batch(network: Network, shapers: Shapers, path: dict, step: dict) -> None:
+def _batch(network: Network, shapers: Shapers, step: dict) -> None:
     network.batch(network.node(step["node"]), step["do"], step["lines"])
 
 
-def _shape(network: Network, shapers: Shapers, path: dict, step: dict) -> None:
-    shapers.shape({**path, **step["shape"]}, step["fresh"])
+def _shape(network: Network, shapers: Shapers, step: dict) -> None:
+    shapers.shape(step["link"], step["shape"], step["fresh"])
 
 
-def _announce(network: Network, shapers: Shapers, path: dict, step: dict) -> None:
-    mptcp.announce(network, path["name"])
+def _announce(network: Network, shapers: Shapers, step: dict) -> None:
+    mptcp.announce(network, step["path"])
 
 
-def _withdraw(network: Network, shapers: Shapers, path: dict, step: dict) -> None:
-    mptcp.withdraw(network, path["name"])
+def _withdraw(network: Network, shapers: Shapers, step: dict) -> None:
+    mptcp.withdraw(network, step["path"])
 
 
-_STEPS: dict[str, Callable[[Network, Shapers, dict, dict], None]] = {
+_STEPS: dict[str, Callable[[Network, Shapers, dict], None]] = {
     "ip": _batch,
     "tc": _batch,
     "shape": _shape,
@@ -47,7 +47,6 @@ def run(network: Network, zero_ns: int, look: Callable[[dict], None]) -> list[di
 
     `look` is called a millisecond ahead of each event that expects something.
     """
-    paths = {path["name"]: path for path in network.plan["paths_setup"]}
     done: list[dict] = []
     with Shapers(network) as shapers:
         for event in network.plan["events"]:
@@ -56,7 +55,7 @@ def run(network: Network, zero_ns: int, look: Callable[[dict], None]) -> list[di
                 look(event)
             sleep_until(zero_ns + event["at_ns"])
             for step in event["steps"]:
-                _STEPS[step["do"]](network, shapers, paths[event["path"]], step)
+                _STEPS[step["do"]](network, shapers, step)
             # Once it is done: `ip` and `tc` read clocks, and packets arrive meanwhile.
             facts = {key: event[key] for key in ("path", "kind", "phase", "path_is", "heard") if key in event}
             done.append({"at_ns": time.time_ns(), **facts})

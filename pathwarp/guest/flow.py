@@ -81,7 +81,7 @@ class Flow:
         path = plan["preferred_path"]
         with inside(self.network.hosts[plan["sender"]].pid):
             sniffer = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(_ETH_P_IP))
-            sniffer.bind((path, _ETH_P_IP))
+            sniffer.bind((plan["interfaces"][plan["sender"]][path], _ETH_P_IP))
         command = ["ITGSend", "-a", addresses[plan["receiver"]][path], "-rp", str(plan["port"])]
         command += ["-Sda", plan["management"][plan["receiver"]]]
         command += ["-T", "TCP", "-D", "-t", str(round(plan["duration_s"] * 1000)), *self._departures()]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Losses of exactly chosen packets: a classifier on each middle node, ahead of the shaping, that names them by a byte.
+"""Losses of exactly chosen packets: a classifier on a router of each path, ahead of the shaping, names them by a byte.
 
 Counting packets would not do: where a burst is cut into packets, and how often each is sent, hangs on the variant. What
 is lost so is in the sender's capture and not in the receiver's, and takes no room on the link.
@@ -44,16 +44,18 @@ class Losses:
         self.state = Map(bpf.ARRAY, _COUNTERS + 2 * max(len(self.targets), 1))
         if not os.path.ismount(_FOLDER):
             kernel.mount("bpf", _FOLDER, "bpf")
-        ends = {_DATA: network.plan["receiver"], _ACK: network.plan["sender"]}
-        for number, (path, middle) in enumerate(network.middles.items()):
-            lines = []
-            for what, interface in ends.items():
+        for number, path in enumerate(network.plan["paths"]):
+            lines: dict[str, list[str]] = {}
+            for what in (_DATA, _ACK):
+                tap = network.plan["taps"][path][what]
                 name = f"{_FOLDER}/{path}-{what}"
                 program = self._data(number, path) if what == _DATA else self._acks(number, path)
                 bpf.pin(bpf.load(program), name)
-                lines.append(f"qdisc add dev {interface} clsact")
-                lines.append(f"filter add dev {interface} egress bpf direct-action object-pinned {name}")
-            network.batch(middle, "tc", lines)
+                own = lines.setdefault(tap["node"], [])
+                own.append(f"qdisc add dev {tap['interface']} clsact")
+                own.append(f"filter add dev {tap['interface']} egress bpf direct-action object-pinned {name}")
+            for node, own in lines.items():
+                network.batch(network.routers[node], "tc", own)
 
     def report(self) -> list[dict[str, int]]:
         """For each of the plan's losses how many copies came by, and how many of these were lost."""

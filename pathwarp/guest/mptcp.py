@@ -9,21 +9,30 @@ if TYPE_CHECKING:
     from network import Network
 
 _MOST_SUBFLOWS = 8
+_ANNOUNCED = "signal"
 
 
 def set_up_lines(network: "Network", host: str) -> list[str]:
-    """The `ip` lines by which the receiver announces its other addresses, and the sender joins to them.
+    """The `ip` lines by which a host does what the plan has it do for further subflows: announce, or open them.
 
-    It is the sender who opens the connection. The announced address carries a port, so that the kernel itself listens
-    there: ITGRecv closes its listening socket after accept, and mainline answers an MP_JOIN only where one listens.
+    It is the sender who opens the connection, and who joins to addresses that the receiver announces. The announced
+    address carries a port, so that the kernel itself listens there: ITGRecv closes its listening socket after accept,
+    and mainline answers an MP_JOIN only where one listens.
     """
     plan = network.plan
     if plan["transport"] != "mptcp":
         return []
     lines = [f"mptcp limits set subflows {_MOST_SUBFLOWS} add_addr_accepted {_MOST_SUBFLOWS}"]
-    if host == plan["receiver"]:
-        lines += [_announcement(network, path) for path in plan["paths"] if path != plan["preferred_path"]]
+    for join in plan["joins"]:
+        if join["host"] == host:
+            announced = join["how"] == _ANNOUNCED
+            lines.append(_announcement(network, join["path"]) if announced else _opening(plan, join["path"]))
     return lines
+
+
+def _opening(plan: dict, path: str) -> str:
+    sender = plan["sender"]
+    return f"mptcp endpoint add {plan['addresses'][sender][path]} dev {plan['interfaces'][sender][path]} subflow"
 
 
 def announce(network: "Network", path: str) -> None:
@@ -33,7 +42,8 @@ def announce(network: "Network", path: str) -> None:
 
 def _announcement(network: "Network", path: str) -> str:
     plan = network.plan
-    line = f"mptcp endpoint add {plan['addresses'][plan['receiver']][path]} dev {path} signal"
+    address, interface = (plan[facts][plan["receiver"]][path] for facts in ("addresses", "interfaces"))
+    line = f"mptcp endpoint add {address} dev {interface} signal"
     # The address that the connection began on has the id 0. With a port the kernel would take it for another one, and
     # what joins to it would not end with it. Flow keeps the flow's own port open.
     return line if path == plan["preferred_path"] else f"{line} port {next(network.join_ports)}"
@@ -62,11 +72,13 @@ def connections(network: "Network", known: list[dict]) -> list[dict]:
     """
     plan = network.plan
     text = network.run(network.hosts[plan["sender"]], ["ss", "-tniOH", "state", "established"])
-    paths = {address: path for path, address in plan["addresses"][plan["receiver"]].items()}
+    near, far = (plan["addresses"][plan[end]] for end in ("sender", "receiver"))
+    paths = {(near[path], far[path]): path for path in plan["paths"]}
     found = []
     for line in text.splitlines():
         local, remote = line.split()[2:4]
-        address = remote.rpartition(":")[0]
+        # One that is bound to an interface is 10.1.0.1%wlan.
+        address = tuple(end.rpartition(":")[0].partition("%")[0] for end in (local, remote))
         if address in paths:
             info = dict(re.findall(r"(\w+):([\w./]+)", line.partition(remote)[2]))
             found.append({"path": paths[address], "local": local, "remote": remote, "info": info})

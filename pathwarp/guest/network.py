@@ -16,38 +16,39 @@ import shaping
 from namespaces import inside
 from nodes import Namespace, Veth
 
-_MANAGEMENT = "management"
-_MIDDLE_SYSCTLS = {"net.ipv4.ip_forward": "1"}
+_ROUTER_SYSCTLS = {"net.ipv4.ip_forward": "1"}
 
 
 class Network:
-    """Hosts with one interface per path, and one middle node per path that shapes each direction.
+    """The plan's hosts and routers with their cables; what is shaped leaves routers only.
 
-    Interface names on a host are path names; on a middle node they are host names.
+    Interface names are the plan's.
     """
 
     def __init__(self, plan: dict) -> None:
         setLogLevel("error")
         self.plan = plan
+        self.setup = plan["network"]
         # For each announcement another port: what is left of an ended subflow keeps its own in use for minutes.
         self.join_ports = count(plan["join_port"], -1)
-        self.hosts = {name: Namespace(name) for name in plan["hosts"]}
-        self.middles = {path["name"]: Namespace(path["middle"]) for path in plan["paths_setup"]}
+        self.hosts = {name: Namespace(name) for name in self.setup["hosts"]}
+        self.routers = {name: Namespace(name) for name in self.setup["routers"]}
         self._connect()
-        for path in plan["paths_setup"]:
-            self._set_up_middle(path)
+        for router in self.routers:
+            self._set_up_router(router)
         for host in self.hosts:
             self._set_up_host(host)
-        self.qdiscs = {self.middles[path["name"]].name: self.shape(path) for path in plan["paths_setup"]}
+        self.qdiscs = {
+            node: self._shape(node) for node in dict.fromkeys(place["node"] for place in self.setup["shapes"])
+        }
 
     def node(self, name: str) -> Node:
-        """The host or middle node of this name."""
-        nodes = {node.name: node for node in (*self.hosts.values(), *self.middles.values())}
-        return nodes[name]
+        """The host or router of this name."""
+        return self.hosts[name] if name in self.hosts else self.routers[name]
 
     def check_alive(self) -> None:
         """RuntimeError when a node's holder has ended: its namespace, with its links, may have gone with it."""
-        for node in (*self.hosts.values(), *self.middles.values()):
+        for node in (*self.hosts.values(), *self.routers.values()):
             if node.shell.poll() is not None:
                 raise RuntimeError(f"the process that holds {node.name} ended, status {node.shell.returncode}")
 
@@ -69,43 +70,29 @@ class Network:
         return self.run(node, [tool, "-batch", "-"], "\n".join(lines) + "\n")
 
     def _connect(self) -> None:
-        """Join both hosts to each path's middle node, and to each other for D-ITG's signalling.
+        """Lay the cables, those for D-ITG's signalling last: no failure reaches them, and no capture shows them.
 
-        No failure reaches the link for signalling, and no capture shows it. No interface of a path may merge packets:
-        netem would take many for one.
+        No other interface may merge packets: netem would take many for one.
         """
         ends = []
-        for path in self.plan["paths_setup"]:
-            middle = self.middles[path["name"]]
-            for host in self.hosts.values():
-                macs = path["macs"][host.name]
-                Veth(host, middle, intfName1=path["name"], intfName2=host.name, addr1=macs[0], addr2=macs[1], up=None)
-                ends += [(host, path["name"]), (middle, host.name)]
-        Veth(*self.hosts.values(), intfName1=_MANAGEMENT, intfName2=_MANAGEMENT, up=None)
+        for near, far in self.setup["cables"]:
+            nodes = self.node(near["node"]), self.node(far["node"])
+            names = {"intfName1": near["interface"], "intfName2": far["interface"]}
+            Veth(*nodes, **names, addr1=near["mac"], addr2=far["mac"], up=None)
+            ends += [(nodes[0], near["interface"]), (nodes[1], far["interface"])]
+        for near, far in self.setup["signalling"]:
+            names = {"intfName1": near["interface"], "intfName2": far["interface"]}
+            Veth(self.node(near["node"]), self.node(far["node"]), **names, up=None)
         # From no node: the kernel refuses a name that the calling namespace has, wherever the interface is to go.
         self.batch(None, "ip", Veth.pending)
         for node, interface in ends:
             with inside(node.pid):
                 offload.switch_off(interface)
 
-    def _set_up_middle(self, path: dict) -> None:
-        middle = self.middles[path["name"]]
-        self.batch(
-            middle,
-            "ip",
-            [
-                line
-                for host in self.hosts
-                for line in (
-                    f"link set dev {host} mtu {path['mtu_bytes']}",
-                    f"addr add {path['gateways'][host]}/24 dev {host}",
-                    f"link set dev {host} up",
-                    f"neigh replace {path['addresses'][host]} lladdr {path['macs'][host][0]} dev {host}",
-                )
-            ],
-        )
-        with inside(middle.pid):
-            for name, value in _MIDDLE_SYSCTLS.items():
+    def _set_up_router(self, router: str) -> None:
+        self.batch(self.routers[router], "ip", self.setup["lines"][router])
+        with inside(self.routers[router].pid):
+            for name, value in _ROUTER_SYSCTLS.items():
                 kernel.write_sysctl(name, value)
 
     def _set_up_host(self, host: str) -> None:
@@ -113,23 +100,17 @@ class Network:
         with inside(node.pid):
             for name, value in self.plan["sysctls"].items():
                 kernel.write_sysctl(name, str(value))
-        lines = [f"addr add {self.plan['management'][host]}/24 dev {_MANAGEMENT}", f"link set dev {_MANAGEMENT} up"]
-        lines.append("link set dev lo up")
-        for path in self.plan["paths_setup"]:
-            lines += [f"link set dev {path['name']} mtu {path['mtu_bytes']}", f"link set dev {path['name']} up"]
-            lines += path["lines"][host]
-        self.batch(node, "ip", [*lines, *mptcp.set_up_lines(self, host)])
+        self.batch(node, "ip", [*self.setup["lines"][host], *mptcp.set_up_lines(self, host)])
 
-    def shape(self, path: dict) -> list[str]:
-        """Shape both directions on the path's middle node; tc's own words for what there is now."""
-        lines = [*self.shape_lines(path, fresh=True), "qdisc show"]
-        return self.batch(self.middles[path["name"]], "tc", lines).splitlines()
+    def _shape(self, node: str) -> list[str]:
+        """Shape all that leaves a router and has a shape; tc's own words for what there is now."""
+        lines = [line for place in self.setup["shapes"] if place["node"] == node for line in self.shape_lines(place)]
+        return self.batch(self.routers[node], "tc", [*lines, "qdisc show"]).splitlines()
 
-    def shape_lines(self, path: dict, fresh: bool) -> list[str]:
-        """The `tc` lines that shape both directions, as shaping has them."""
-        towards = self.towards().items()
-        return [line for way, host in towards for line in shaping.lines(host, path[way], path["mtu_bytes"], fresh)]
+    def shape_lines(self, place: dict, fresh: bool = True) -> list[str]:
+        """The `tc` lines that shape one direction of a link, as shaping has them."""
+        return shaping.lines(place["interface"], place["shape"], place["mtu_bytes"], fresh)
 
-    def towards(self) -> dict[str, str]:
-        """Direction to the middle nodes' interface: down leaves them towards the receiver."""
-        return {"down": self.plan["receiver"], "up": self.plan["sender"]}
+    def places(self, link: str) -> list[dict]:
+        """Where the directions of a link are shaped."""
+        return [place for place in self.setup["shapes"] if place["link"] == link]

@@ -10,7 +10,7 @@ from network import Network
 
 
 class Shapers:
-    """One `tc` for each middle node that is shaped; it stays and reads lines until the scope ends.
+    """One `tc` for each router where a shape changes; it stays and reads lines until the scope ends.
 
     Starting `tc` costs milliseconds of wall time, and a link that follows a trace changes every few of them.
     """
@@ -28,25 +28,34 @@ class Shapers:
             process.wait()
             process.stdout.close()
 
-    def shape(self, path: dict, fresh: bool) -> None:
-        """Give both directions of a path its shapes; RuntimeError when the kernel doesn't take them.
+    def shape(self, link: str, shapes: dict, fresh: bool) -> None:
+        """Give a link's directions these shapes; RuntimeError when the kernel doesn't take them.
 
         `fresh` is as in shaping.
         """
-        if path["name"] not in self.running:
-            self.running[path["name"]] = self._start(path["name"])
-        process = self.running[path["name"]]
-        way, interface = next(iter(self.network.towards().items()))
-        lines = self.network.shape_lines(path, fresh)
-        process.stdin.write("".join(f"{line}\n" for line in [*lines, f"qdisc show dev {interface}"]))
+        places = [{**place, "shape": shapes[place["direction"]]} for place in self.network.places(link)]
+        for node in dict.fromkeys(place["node"] for place in places):
+            self._shape(node, [place for place in places if place["node"] == node], fresh)
+
+    def _shape(self, node: str, places: list[dict], fresh: bool) -> None:
+        if node not in self.running:
+            self.running[node] = self._start(node)
+        process, first = self.running[node], places[0]
+        lines = [line for place in places for line in self.network.shape_lines(place, fresh)]
+        process.stdin.write("".join(f"{line}\n" for line in [*lines, f"qdisc show dev {first['interface']}"]))
         process.stdin.flush()
         # What is asked for last is answered last; a `tc` that meets an error says so and ends.
-        for _ in range(shaping.qdiscs(path[way]) + ("losses" in self.network.plan)):
+        for _ in range(shaping.qdiscs(first["shape"]) + self._has_tap(first)):
             answer = process.stdout.readline()
             if not answer.startswith("qdisc"):
-                raise RuntimeError(f"{path['middle']}: tc: {answer}{process.stdout.read()}{lines}")
+                raise RuntimeError(f"{node}: tc: {answer}{process.stdout.read()}{lines}")
 
-    def _start(self, name: str) -> subprocess.Popen:
+    def _has_tap(self, place: dict) -> bool:
+        """Whether single packets are looked at there, which is one more queueing discipline."""
+        here = {"node": place["node"], "interface": place["interface"]}
+        return any(here in ways.values() for ways in self.network.plan.get("taps", {}).values())
+
+    def _start(self, node: str) -> subprocess.Popen:
         pipe = subprocess.PIPE
-        with inside(self.network.middles[name].pid):
+        with inside(self.network.routers[node].pid):
             return subprocess.Popen(["tc", "-batch", "-"], stdin=pipe, stdout=pipe, stderr=subprocess.STDOUT, text=True)

@@ -16,7 +16,7 @@ import kernel
 
 RUN = Path("/run/pathwarp")
 # The formats of the orders that it understands.
-_FORMATS = (2,)
+_FORMATS = (3,)
 _SNAP_BYTES = 128
 # What the last bursts get to arrive after the trial's duration.
 _DRAIN_S = 10

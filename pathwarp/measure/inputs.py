@@ -11,7 +11,7 @@ from pathwarp.base.formats import check_format
 from pathwarp.base.jsonfile import read_mapping
 
 # The formats of `logs/plan.json` that measuring understands.
-PLAN_FORMATS = (1, 2)
+PLAN_FORMATS = (1, 2, 3)
 
 # Plans of format 1 say of an event only which `action` it was. Of failures: whether they are heard, as in Failure.
 _FAILURES_1 = {"blackhole": False, "interface-down": False, "address-removed": True}
@@ -58,8 +58,26 @@ class Inputs:
         """The IPv4 address of a host's interface as a number."""
         return int(ipaddress.IPv4Address(self.plan["addresses"][host][path]))
 
+    def interface(self, host: str, path: str) -> str:
+        """What a host calls its interface on a path; several paths may have the same one."""
+        # Up to format 2 each path had its own, of its name.
+        return self.plan["interfaces"][host][path] if "interfaces" in self.plan else path
+
     def capture(self, host: str, path: str) -> Path:
-        return self.folder / "captures" / f"{host}-{path}.pcap"
+        return self.folder / "captures" / f"{host}-{self.interface(host, path)}.pcap"
+
+    def captured(self, host: str) -> dict[str, list[str]]:
+        """The host's interfaces on paths, each with its paths, in the order of these."""
+        found: dict[str, list[str]] = {}
+        for path in self.paths:
+            found.setdefault(self.interface(host, path), []).append(path)
+        return found
+
+    @cached_property
+    def pairs(self) -> dict[tuple[int, int], str]:
+        """The addresses of sender and receiver to the path between them."""
+        sender, receiver = self.ends
+        return {(self.address(sender, path), self.address(receiver, path)): path for path in self.paths}
 
     @cached_property
     def failures(self) -> list[Failure]:

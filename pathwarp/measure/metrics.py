@@ -132,16 +132,22 @@ def packets_after_failure(trial: Analysis) -> dict[str, int]:
     """Return for each path that failed how many IPv4 packets of the sender the receiver's interface heard meanwhile."""
     sender, receiver = trial.inputs.ends
     senders = [trial.inputs.address(sender, path) for path in trial.inputs.paths]
+    shared = [path for paths in trial.inputs.captured(receiver).values() if len(paths) > 1 for path in paths]
     heard = dict.fromkeys((failure.path for failure in trial.inputs.failures), 0)
     for failure in trial.inputs.failures:
         seen = trial.decoded[receiver, failure.path]
         time_ns = seen.capture.time_ns[seen.ip.row]
         during = (time_ns > failure.at_ns) & (failure.until_ns is None or time_ns < failure.until_ns)
-        heard[failure.path] += int((during & np.isin(seen.ip.src, senders)).sum())
+        own = [trial.inputs.address(sender, failure.path)] if failure.path in shared else senders
+        heard[failure.path] += int((during & np.isin(seen.ip.src, own)).sum())
     return heard
 
 
 def oversized_packets(trial: Analysis) -> int:
     """Return how many IPv4 packets in all captures are larger than their path's MTU."""
     mtus = trial.inputs.plan["mtu_bytes"]
-    return sum(int((seen.ip.total_len > mtus[path]).sum()) for (_, path), seen in trial.decoded.items())
+    return sum(
+        int((trial.decoded[host, paths[0]].ip.total_len > mtus[paths[0]]).sum())
+        for host in trial.inputs.ends
+        for paths in trial.inputs.captured(host).values()
+    )

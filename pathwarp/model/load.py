@@ -11,11 +11,13 @@ from pydantic import BaseModel
 from pathwarp.base.complaints import Complaint, Complaints, gather
 from pathwarp.base.yamlfile import YamlFile, read
 from pathwarp.model.catalogue import MOBILITY, SCENARIO, TOPOLOGY, VARIANT, WORKLOAD, Catalogue, FileKind, suggest
+from pathwarp.model.graphrules import graph_complaints, is_graph
 from pathwarp.model.links.files import missing
 from pathwarp.model.overrides import OPTION, TOPOLOGY_FILE, WORKLOAD_FILE, Override, apply
 from pathwarp.model.rules import scenario_complaints
 from pathwarp.model.schema.common import PinnedSysctls
 from pathwarp.model.schema.explain import read_model
+from pathwarp.model.schema.graph import AnyTopology, Graph
 from pathwarp.model.schema.mobility import Mobility
 from pathwarp.model.schema.scenario import Scenario
 from pathwarp.model.schema.topology import Topology
@@ -40,7 +42,7 @@ class Experiment:
     """
 
     scenario: Scenario
-    topology: Topology
+    topology: AnyTopology
     pinned: dict[str, str]
     variants: dict[str, ResolvedVariant]
     workloads: dict[str, Workload]
@@ -69,11 +71,10 @@ def load_experiment(
     data = file.data if file else {}
     if catalogue.complaint(TOPOLOGY, data.get("topology"), "") is None:
         with gather(complaints):
-            topology_file = _read(catalogue, TOPOLOGY, data["topology"], "")
+            topology_file = _read(catalogue, TOPOLOGY, data["topology"], "", complaints)
             with gather(complaints):
                 apply(overrides, topology_file, TOPOLOGY_FILE)
-            topology = _model(topology_file, Topology, data["topology"])
-            complaints += missing(catalogue.root, topology)
+            topology = _topology(catalogue, topology_file, data["topology"])
     if file:
         with gather(complaints):
             model = _model(file, Scenario, scenario)
@@ -95,6 +96,32 @@ def load_experiment(
     if complaints or model is None or topology is None:
         raise Complaints(complaints)
     return Experiment(model, topology, pinned, loaded_variants, loaded_workloads)
+
+
+def load_topology(catalogue: Catalogue, name: str, overrides: tuple[Override, ...] = ()) -> AnyTopology:
+    """The topology of this name; Complaints when there is none, or for all that is wrong with its file."""
+    complaints: list[Complaint] = []
+    file = _read(catalogue, TOPOLOGY, name, "name", complaints)
+    with gather(complaints):
+        apply(overrides, file, TOPOLOGY_FILE)
+    topology = None
+    with gather(complaints):
+        topology = _topology(catalogue, file, name)
+    if complaints or topology is None:
+        raise Complaints(complaints)
+    return topology
+
+
+def _topology(catalogue: Catalogue, file: YamlFile, name: str) -> AnyTopology:
+    """Check a topology, of whichever form its file is; Complaints for all that is wrong with it."""
+    complaints = list(graph_complaints(file)) if is_graph(file.data) else []
+    topology: AnyTopology | None = None
+    with gather(complaints):
+        topology = _model(file, Graph, name) if is_graph(file.data) else _model(file, Topology, name)
+        complaints += missing(catalogue.root, topology)
+    if complaints or topology is None:
+        raise Complaints(complaints)
+    return topology
 
 
 def load_workload(catalogue: Catalogue, name: str, overrides: tuple[Override, ...] = ()) -> Workload:
@@ -179,11 +206,14 @@ def _trace_complaints(catalogue: Catalogue, workload: Workload) -> Iterator[Comp
         yield Complaint(where, what, hint=f"bin/pathwarp traffic generate {workload.name} writes them")
 
 
-def _read(catalogue: Catalogue, kind: FileKind, name: str, where: str) -> YamlFile:
+def _read(
+    catalogue: Catalogue, kind: FileKind, name: str, where: str, complaints: list[Complaint] | None = None
+) -> YamlFile:
+    """Read a file; what YAML allows and this project doesn't goes to `complaints`, where there are any to go to."""
     complaint = catalogue.complaint(kind, name, where)
     if complaint:
         raise Complaints([complaint])
-    return read(catalogue.file(kind, name), catalogue.root)
+    return read(catalogue.file(kind, name), catalogue.root, complaints)
 
 
 def _model(file: YamlFile, model: type[Model], name: str) -> Model:

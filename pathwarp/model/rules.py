@@ -13,6 +13,7 @@ from pathwarp.base.units import parse_duration_ns
 from pathwarp.base.yamlfile import Place, YamlFile
 from pathwarp.model.catalogue import TOPOLOGY, VARIANT, WORKLOAD, Catalogue, FileKind, is_name, suggest
 from pathwarp.model.events.registry import kinds_with, options
+from pathwarp.model.graphrules import main_paths
 
 
 def scenario_complaints(file: YamlFile, topology: YamlFile | None, catalogue: Catalogue) -> Iterator[Complaint]:
@@ -29,14 +30,16 @@ def scenario_complaints(file: YamlFile, topology: YamlFile | None, catalogue: Ca
         yield Complaint(
             file.where(scheduler), "is set by the key scheduler", hint=f"write `scheduler: {_at(data, scheduler)}`"
         )
-    paths = list(_mapping(topology.data.get("paths"))) if topology else None
+    paths = main_paths(topology.data) if topology else []
+    # In a graph, an event may name a link, too.
+    links = list(_mapping(topology.data.get("links"))) if topology else []
     places: list[Place] = [("preferred-path",)]
     places += [(key, index, "path") for key in ("events", "losses") for index in range(len(_list(data.get(key))))]
     for place in places:
-        name = _at(data, place)
-        if paths and isinstance(name, str) and name not in paths:
+        name, valid = _at(data, place), [*paths, *links] if place[0] == "events" else paths
+        if valid and isinstance(name, str) and name not in valid:
             what = f"'{name}' is not a path of the topology {data.get('topology')}"
-            yield Complaint(file.where(place), what, ", ".join(paths), suggest(name, paths))
+            yield Complaint(file.where(place), what, ", ".join(dict.fromkeys(valid)), suggest(name, valid))
     for index, event in enumerate(_list(data.get("events"))):
         yield from _event_complaints(file, ("events", index), _mapping(event))
 

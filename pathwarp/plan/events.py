@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A scenario's events as the guest carries them out: a flat list of instants and actions.
 
-A failure has an action that begins it and one that ends it. A change of shape comes with the whole shape of the path
+A failure has an action that begins it and one that ends it. A change of shape comes with the whole shape of the link
 from then on, so the guest need not remember any. What a link does that follows a trace are such changes, too; where
 several have a say, a failure goes before an event's change, that before the trace, and that before the topology.
 """
@@ -14,10 +14,12 @@ from pathwarp.base.complaints import Complaint, Complaints
 from pathwarp.model.events.registry import EVENT_KINDS
 from pathwarp.model.links.course import Course
 from pathwarp.model.links.files import Courses
+from pathwarp.model.routes import between
+from pathwarp.model.schema.graph import AnyLink, AnyTopology
 from pathwarp.model.schema.scenario import MOST_EVENTS, TRACE_END, Event, Scenario
-from pathwarp.model.schema.topology import Path, Topology
 from pathwarp.model.traces import Burst
-from pathwarp.plan.shapes import Shapes, Span, of_path, shapes_at
+from pathwarp.plan.shapes import Shapes, Span, of_link, shapes_at
+from pathwarp.plan.targets import path_of, target_of
 
 # The kind of what links do that follow a trace.
 TRACE = "trace"
@@ -27,18 +29,20 @@ TRACE = "trace"
 class Action:
     """A phase of an event (`pathwarp.model.events`), by the names of both, `at_ns` after the start of the flow.
 
-    `shapes` are those of the path from then on, where the phase gives them.
+    `path` is that of the data that the link is of, None where it is of none or of several. `shapes` are those of the
+    link from then on, where the phase gives them.
     """
 
     at_ns: int
-    path: str
+    link: str
+    path: str | None
     kind: str
     phase: str
     shapes: Shapes | None = None
 
 
 def plan_events(
-    scenario: Scenario, topology: Topology, bursts: Sequence[Burst], trace: str, courses: Courses
+    scenario: Scenario, topology: AnyTopology, bursts: Sequence[Burst], trace: str, courses: Courses
 ) -> list[Action]:
     """The actions in the order of their instants.
 
@@ -53,7 +57,11 @@ def plan_events(
         raise Complaints.one(f"scenarios/{scenario.name}.yaml: events", what, f"at most {MOST_EVENTS}")
     for index, event in enumerate(scenario.events):
         where = f"scenarios/{scenario.name}.yaml: events.{index}"
-        trace_end_ns = _end_ns(of_path(courses, event.path))
+        target = target_of(topology, event, where)
+        if isinstance(target, Complaint):
+            complaints.append(target)
+            continue
+        trace_end_ns = _end_ns(of_link(courses, target.link))
         if event.at_ns is None and trace_end_ns is None:
             what = f"at is {TRACE_END}, but the path {event.path} follows no trace that ends"
             complaints.append(Complaint(where, what, "an instant such as 12 ms", "Mahimahi's traces start over"))
@@ -65,15 +73,16 @@ def plan_events(
                 complaints.append(complaint)
             if complaint or begin_ns is None:
                 break
-            spans.append(Span(where, event, begin_ns, until_ns))
+            spans.append(Span(where, event, target.link, target.path, begin_ns, until_ns))
     complaints += _meetings(spans)
     if complaints:
         raise Complaints(complaints)
     actions = []
-    for name, path in topology.paths.items():
-        own, course = [span for span in spans if span.event.path == name], of_path(courses, name)
-        actions += [action for span in own for action in _actions(span, own, path, course)]
-        actions += _steps(name, own, path, course, scenario.duration_ns)
+    routes = between(topology.routes(), *topology.hosts[:2])
+    for name, link in topology.wires().items():
+        own, course = [span for span in spans if span.link == name], of_link(courses, name)
+        actions += [action for span in own for action in _actions(span, own, link, course)]
+        actions += _steps(name, path_of(routes, name), own, link, course, scenario.duration_ns)
     # What ends at an instant ends before what begins then.
     actions.sort(key=lambda item: item[:2])
     return [action for _, _, action in actions]
@@ -123,7 +132,7 @@ def _meetings(spans: list[Span]) -> Iterator[Complaint]:
 
 
 def _meets(failure: Span, other: Span) -> bool:
-    if not failure.event.fail or failure.event.path != other.event.path:
+    if not failure.event.fail or failure.link != other.link:
         return False
     # An end at the very instant at which the failure begins is in order.
     ends_within = other.until_ns not in (None, failure.at_ns) and failure.covers(other.until_ns)
@@ -131,12 +140,12 @@ def _meets(failure: Span, other: Span) -> bool:
 
 
 def _end_ns(course: Mapping[str, Course]) -> int | None:
-    """The end of a path's trace; the later one where each direction has its own."""
+    """The end of a link's trace; the later one where each direction has its own."""
     return max((one.end_ns for one in course.values() if one.end_ns is not None), default=None)
 
 
 def _actions(
-    span: Span, spans: list[Span], path: Path, course: Mapping[str, Course]
+    span: Span, spans: list[Span], link: AnyLink, course: Mapping[str, Course]
 ) -> Iterator[tuple[int, bool, Action]]:
     """A span's actions, each with its instant and whether it begins something.
 
@@ -147,16 +156,16 @@ def _actions(
     phases += [(span.at_ns + span.event.after_ns(phase), True, phase) for phase in kind.between]
     for instant_ns, begins, phase in phases:
         if instant_ns is not None:
-            shapes = shapes_at(instant_ns, spans, path, course) if phase.gives_shape else None
-            yield instant_ns, begins, Action(instant_ns, span.event.path, kind.name, phase.name, shapes)
+            shapes = shapes_at(instant_ns, spans, link, course) if phase.gives_shape else None
+            yield instant_ns, begins, Action(instant_ns, span.link, span.path, kind.name, phase.name, shapes)
 
 
 def _steps(
-    name: str, spans: list[Span], path: Path, course: Mapping[str, Course], duration_ns: int
+    name: str, path: str | None, spans: list[Span], link: AnyLink, course: Mapping[str, Course], duration_ns: int
 ) -> Iterator[tuple[int, bool, Action]]:
-    """The changes of a path's shape that no event makes.
+    """The changes of a link's shape that no event makes.
 
-    While a failure has the path down there are none, but when it is up again it gets the shape of that instant.
+    While a failure has the link down there are none, but when it is up again it gets the shape of that instant.
     """
     edges = {edge for span in spans for edge in (span.at_ns, span.until_ns) if edge is not None}
     shaped = {
@@ -166,11 +175,11 @@ def _steps(
         if edge is not None and phase.gives_shape
     }
     failures = [span for span in spans if span.event.fail]
-    last = shapes_at(0, [], path, course)
+    last = shapes_at(0, [], link, course)
     for instant_ns in sorted(edges.union(*(one.instants_ns for one in course.values()))):
         if instant_ns >= duration_ns or any(failure.covers(instant_ns) for failure in failures):
             continue
-        shapes = shapes_at(instant_ns, spans, path, course)
+        shapes = shapes_at(instant_ns, spans, link, course)
         if shapes != last and instant_ns not in shaped:
-            yield instant_ns, False, Action(instant_ns, name, TRACE, EVENT_KINDS[TRACE].begin.name, shapes)
+            yield instant_ns, False, Action(instant_ns, name, path, TRACE, EVENT_KINDS[TRACE].begin.name, shapes)
         last = shapes

@@ -10,11 +10,15 @@ from pathwarp.model.events.kind import Site
 from pathwarp.model.events.registry import EVENT_KINDS
 from pathwarp.model.schema.workload import ConstantWorkload
 from pathwarp.model.traces import Burst, Trace, departures
+from pathwarp.plan import network as networks
+from pathwarp.plan.addressing import all_lines, host_lines
 from pathwarp.plan.events import TRACE
-from pathwarp.plan.network import address_lines, macs
+from pathwarp.plan.joins import joins
+from pathwarp.plan.network import Network
+from pathwarp.plan.taps import taps
 from pathwarp.plan.trial import Trial
 
-FORMAT = 2
+FORMAT = 3
 PLAN = "logs/plan.json"
 WAITS, SIZES = "logs/waits.txt", "logs/sizes.txt"
 
@@ -33,9 +37,12 @@ def orders(trial: Trial, release: str) -> dict[str, bytes]:
 
 def plan_of(trial: Trial, release: str) -> dict[str, object]:
     """What the guest is to do, ready for JSON."""
-    sender, receiver = trial.topology.hosts
-    paths = trial.topology.paths
-    addresses, gateways = trial.topology.addresses(), trial.topology.gateways()
+    sender, receiver = ends = trial.topology.hosts[:2]
+    network = networks.build(trial.topology)
+    routes = network.paths(*ends)
+    preferred = trial.scenario.preferred_path
+    own = {sender: network.first, receiver: network.last}
+    management = networks.management(ends)
     return {
         "format": FORMAT,
         "release": release,
@@ -49,76 +56,91 @@ def plan_of(trial: Trial, release: str) -> dict[str, object]:
         "hosts": [sender, receiver],
         "sender": sender,
         "receiver": receiver,
-        "paths": list(paths),
-        "preferred_path": trial.scenario.preferred_path,
-        "addresses": addresses,
-        "mtu_bytes": {name: path.mtu_bytes for name, path in paths.items()},
-        "paths_setup": [
-            {
-                "name": name,
-                "middle": path.middle,
-                "mtu_bytes": path.mtu_bytes,
-                "addresses": {host: addresses[host][name] for host in addresses},
-                "gateways": {host: gateways[host][name] for host in gateways},
-                "macs": macs(trial.topology, name),
-                "lines": address_lines(trial.topology, name),
-                **trial.replay.shapes[name],
-            }
-            for name, path in paths.items()
-        ],
+        "paths": [route.path for route in routes],
+        "preferred_path": preferred,
+        "addresses": {host: {route.path: end(route).address for route in routes} for host, end in own.items()},
+        "interfaces": {host: {route.path: end(route).name for route in routes} for host, end in own.items()},
+        "mtu_bytes": {route.path: network.first(route).mtu_bytes for route in routes},
+        "network": _network(trial, network, management),
+        "joins": joins(network, routes, preferred),
         **PORTS,
-        "management": trial.topology.management(),
+        "management": management,
         "packet_bytes": trial.workload.packet_bytes,
         "duration_s": trial.virtual_s,
         "bursts": [list(burst) for burst in trial.replay.bursts],
         "constant": _constant(trial),
-        "events": list(_events(trial)),
+        "events": list(_events(trial, network)),
         **({"point": list(trial.point.values)} if trial.point.values else {}),
-        **_losses(trial),
+        **_losses(trial, network),
     }
 
 
-def _losses(trial: Trial) -> dict[str, object]:
-    """The packets to lose; where the scenario says nothing of them, nothing is looked at."""
+def _network(trial: Trial, network: Network, management: dict[str, str]) -> dict[str, object]:
+    """Nodes, cables in the order in which they are laid, `ip` lines of each node, and what is shaped where."""
+    return {
+        "hosts": list(network.hosts),
+        "routers": list(network.routers),
+        "cables": [
+            [{"node": end.node, "interface": end.name, "mac": end.mac} for end in cable] for cable in network.cables
+        ],
+        "signalling": [[{"node": host, "interface": networks.MANAGEMENT} for host in management]],
+        "lines": all_lines(network, management, trial.scenario.preferred_path),
+        "captures": [{"host": host, "interface": end.name} for host in management for end in network.interfaces[host]],
+        "shapes": [
+            {"link": link, "direction": way, "node": end.node, "interface": end.name, "mtu_bytes": end.mtu_bytes}
+            | {"shape": trial.replay.shapes[link][way]}
+            for (link, way), end in network.shaped.items()
+        ],
+    }
+
+
+def _losses(trial: Trial, network: Network) -> dict[str, object]:
+    """The packets to lose, and where; where the scenario says nothing of them, nothing is looked at."""
     targets = trial.replay.losses
-    return {} if targets is None else {"losses": [target._asdict() for target in targets]}
+    if targets is None:
+        return {}
+    return {"losses": [target._asdict() for target in targets], "taps": taps(network, trial.topology.hosts[:2])}
 
 
-def _events(trial: Trial) -> Iterator[dict[str, object]]:
+def _events(trial: Trial, network: Network) -> Iterator[dict[str, object]]:
     """What happens to paths and when: the steps that the guest takes, and what these mean to measurement.
 
     `path_is` down when the event has the path fail, up when that ends. `expect` are the paths that have to have a
     subflow just before; they are looked at before each failure and before the first event of the scenario itself.
     """
-    sites = {name: _site(trial, name) for name in trial.topology.paths}
-    up = list(sites)
+    paths = [route.path for route in network.paths(*trial.topology.hosts[:2])]
+    up = list(paths)
     looked = False
     for action in trial.replay.events:
         kind = EVENT_KINDS[action.kind]
-        order: dict[str, object] = {"at_ns": action.at_ns, "at_s": action.at_ns / 1e9, "path": action.path}
+        order: dict[str, object] = {"at_ns": action.at_ns, "at_s": action.at_ns / 1e9}
+        order |= {"link": action.link, "path": action.path}
         order |= {"kind": kind.name, "phase": action.phase}
-        fails = kind.is_failure and action.phase == kind.begin.name
+        fails = kind.is_failure and action.path is not None and action.phase == kind.begin.name
         if fails or not (looked or kind.name == TRACE):
             order["expect"], looked = list(up), True
         if fails:
             order |= {"path_is": "down", "heard": kind.heard}
-            up.remove(action.path)
-        elif kind.is_failure and action.phase == kind.end.name:
+            up = [path for path in up if path != action.path]
+        elif kind.is_failure and action.path is not None and action.phase == kind.end.name:
             order["path_is"] = "up"
-            up = [path for path in sites if path in (*up, action.path)]
-        site = replace(sites[action.path], shapes=action.shapes or {})
+            up = [path for path in paths if path in (*up, action.path)]
+        site = replace(_site(trial, network, action.link, action.path), shapes=action.shapes or {})
         yield {**order, "steps": list(kind.phase(action.phase).steps(site))}
 
 
-def _site(trial: Trial, path: str) -> Site:
-    sender, receiver = trial.topology.hosts
+def _site(trial: Trial, network: Network, link: str, path: str | None) -> Site:
+    receiver = trial.topology.hosts[1]
+    leaves = [network.shaped[link, way] for way in ("up", "down") if (link, way) in network.shaped]
+    end = next((end for end in network.interfaces[receiver] if end.link == link), None)
     return Site(
-        path=path,
-        middle=trial.topology.paths[path].middle,
-        hosts=(sender, receiver),
+        link=link,
+        path=path or "",
+        leaves=tuple((leave.node, leave.name) for leave in leaves),
         receiver=receiver,
-        address=trial.topology.addresses()[receiver][path],
-        lines=tuple(address_lines(trial.topology, path)[receiver]),
+        interface=end.name if end else "",
+        address=end.address if end else "",
+        lines=tuple(host_lines(network, end, trial.scenario.preferred_path)) if end else (),
         is_mptcp=trial.variant.transport == "mptcp",
         shapes={},
     )

@@ -15,10 +15,11 @@ from pathwarp.model.links.files import Followed, follow
 from pathwarp.model.load import Experiment, load_experiment, trace_path
 from pathwarp.model.overrides import Override
 from pathwarp.model.points import Point, points_of
-from pathwarp.model.schema.topology import Topology
+from pathwarp.model.schema.graph import AnyTopology
 from pathwarp.model.schema.workload import Workload
 from pathwarp.model.traces import Burst, read_csv
 from pathwarp.plan.events import Action, plan_events
+from pathwarp.plan.joins import check_reach
 from pathwarp.plan.losses import Target, plan_losses
 from pathwarp.plan.shapes import plan_shapes
 from pathwarp.plan.trial import Replay, Trial
@@ -106,6 +107,8 @@ def _plan_point(catalogue: Catalogue, request: Request, point: Point, experiment
     seeds = range(request.seed, request.seed + runs)
     trials: list[Trial] = []
     topology, end_ns = experiment.topology, experiment.scenario.duration_ns
+    with gather(complaints):
+        check_reach(topology, experiment.scenario)
     links: dict[tuple[str, ...], Followed] = {}
     for files, seed in {link_files(seed, topology): seed for seed in seeds}.items():
         with gather(complaints):
@@ -146,9 +149,9 @@ def trace_number(seed: int, workload: Workload) -> int | None:
     return (seed - 1) % workload.traces.count + 1 if workload.traces else None
 
 
-def link_files(seed: int, topology: Topology) -> tuple[str, ...]:
+def link_files(seed: int, topology: AnyTopology) -> tuple[str, ...]:
     """The files that the topology's links follow with a seed."""
-    return tuple(trace.name(seed) for path in topology.paths.values() for trace in path.traces().values())
+    return tuple(trace.name(seed) for link in topology.wires().values() for trace in link.traces().values())
 
 
 def _replay(

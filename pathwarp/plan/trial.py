@@ -11,8 +11,8 @@ from pathwarp.model.backends.registry import BACKENDS
 from pathwarp.model.command import make_command
 from pathwarp.model.overrides import Override, label
 from pathwarp.model.points import NO_POINT, Point
+from pathwarp.model.schema.graph import AnyTopology
 from pathwarp.model.schema.scenario import Scenario
-from pathwarp.model.schema.topology import Topology
 from pathwarp.model.schema.variant import ResolvedVariant
 from pathwarp.model.schema.workload import Workload
 from pathwarp.model.traces import Burst
@@ -44,7 +44,7 @@ class Trial:
     """One run to be done; `overrides` are the user's, those of the `point` come on top."""
 
     scenario: Scenario
-    topology: Topology
+    topology: AnyTopology
     pinned: Mapping[str, str] = field(repr=False)
     workload: Workload
     variant: ResolvedVariant

@@ -65,7 +65,7 @@ def test_a_guest_that_goes_wrong_fails_its_own_trial(project, line, limits, reas
     [
         ("flow.receiver.kill(); flow.receiver.wait()", "RuntimeError: ITGRecv ended before the flow did, status -9"),
         (
-            "network.middles['4g'].shell.kill(); network.middles['4g'].shell.wait()",
+            "network.routers['lte'].shell.kill(); network.routers['lte'].shell.wait()",
             "RuntimeError: the process that holds lte",
         ),
         ("os.system('kill -9 $(pidof tcpdump)')", "RuntimeError: tcpdump of server-wlan ended early"),

@@ -205,7 +205,7 @@ def test_orders_of_an_unknown_format_are_not_measured(trial):
     (complaint,) = caught.value.complaints
     assert complaint.where.endswith("logs/plan.json")
     assert complaint.what == "is of format 99, which is unknown here"
-    assert complaint.valid == "format 1 or 2"
+    assert complaint.valid == "format 1, 2 or 3"
 
 
 def test_the_orders_of_now_are_measured():

@@ -21,7 +21,7 @@ from pathwarp.model.events.kind import EventKind, Phase, ip
 
 KIND = EventKind(
     "forgotten",
-    begin=Phase("begin", lambda site: [ip(site.middle, [f"neigh del {site.address} dev {site.receiver}"])]),
+    begin=Phase("begin", lambda site: [ip(site.leaves[1][0], [f"neigh del {site.address} dev {site.leaves[1][1]}"])]),
     between=(Phase("retry", lambda site: [], option="retry-after", otherwise="nothing is tried again"),),
     end=Phase("end", lambda site: []),
 )

@@ -67,16 +67,6 @@ def test_gilbert_elliott_gives_the_mean_loss_and_the_mean_burst(mean, burst):
     assert lost / bursts == pytest.approx(loss.burst_packets, rel=0.05)
 
 
-def test_addresses_follow_the_position_of_the_path():
-    paths = topology("wlan", "4g")
-    assert paths.addresses() == {
-        "server": {"wlan": "10.1.0.1", "4g": "10.2.0.1"},
-        "client": {"wlan": "10.1.1.1", "4g": "10.2.1.1"},
-    }
-    assert paths.gateways()["client"] == {"wlan": "10.1.1.254", "4g": "10.2.1.254"}
-    assert paths.management() == {"server": "10.0.0.1", "client": "10.0.0.2"}
-
-
 def test_models_do_not_change():
     with pytest.raises(ValueError, match="frozen"):
         shape().rate_bit_s = 1

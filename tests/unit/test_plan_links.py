@@ -53,19 +53,25 @@ def orders(project, events="[]", path="near", seed=1):
     ]
 
 
+def shapes(project, seed=1):
+    """Link and direction to the shape that it is set up with."""
+    found = plan_of(plan(project, NONE, seed=seed)[0], RELEASE)["network"]["shapes"]
+    return {(one["link"], one["direction"]): one["shape"] for one in found}
+
+
 def test_the_plan_is_as_documented(project):
     """The golden file is what the plan of seed 1 says of shapes, with the scenario's own failure at 4 s."""
     expected = json.loads((GOLDEN / "plan-links.json").read_text())
     guest = plan_of(plan(project)[0], RELEASE)
-    assert json.loads(json.dumps({key: guest[key] for key in ("paths_setup", "events")})) == expected
+    assert json.loads(json.dumps({key: guest[key] for key in ("network", "events")})) == expected
 
 
 def test_a_seed_has_its_own_trace(project):
     assert orders(project, seed=1)[0] == (0.5, "trace begin", 6000, 12)
     assert orders(project, seed=2) == [(6.5, "trace begin", 500, 40)]
     assert orders(project, seed=3) == orders(project, seed=1)
-    setups = [plan_of(plan(project, NONE, seed=seed)[0], RELEASE)["paths_setup"][0] for seed in (1, 2)]
-    assert [setup["down"]["rate_bit_s"] for setup in setups] == [12_000_000, 9_000_000], "a line at 0 is set up"
+    downs = [shapes(project, seed)["near", "down"] for seed in (1, 2)]
+    assert [down["rate_bit_s"] for down in downs] == [12_000_000, 9_000_000], "a line at 0 is set up"
 
 
 def test_a_change_wins_over_the_trace_for_what_it_names(project):
@@ -181,14 +187,14 @@ def test_number_and_count_go_together(project, old, new):
 
 
 def test_tc_lines(shaping, project):
-    setup, other = plan_of(plan(project, NONE)[0], RELEASE)["paths_setup"]
-    assert shaping.lines("client", setup["down"], 1500, fresh=True) == [
+    found = shapes(project)
+    assert shaping.lines("client", found["near", "down"], 1500, fresh=True) == [
         "qdisc replace dev client root handle 1: htb default 1",
         "class replace dev client parent 1: classid 1:1 htb rate 12000000bit ceil 12000000bit burst 1 cburst 1"
         " quantum 1514",
         "qdisc replace dev client parent 1:1 handle 10: netem limit 30 rate 100gbit delay 10000.000us",
     ]
-    assert len(shaping.lines("client", setup["down"], 1500, fresh=False)) == 2
-    assert shaping.lines("server", other["up"], 1500, fresh=True) == [
+    assert len(shaping.lines("client", found["near", "down"], 1500, fresh=False)) == 2
+    assert shaping.lines("server", found["far", "up"], 1500, fresh=True) == [
         "qdisc replace dev server root handle 1: netem limit 77 rate 8000000bit delay 40000.000us"
     ]

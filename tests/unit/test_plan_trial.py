@@ -103,6 +103,7 @@ def test_into_burst_hits_the_first_burst_from_at_on(project, seed, at, into, ins
     assert action == {
         "at_ns": instant_ns,
         "at_s": instant_ns / 1e9,
+        "link": "near",
         "path": "near",
         "kind": "blackhole",
         "phase": "begin",
@@ -129,17 +130,19 @@ def test_failures_end(project, fail):
 
 def test_a_blackhole_ends_with_the_shape_that_it_took_the_place_of(project):
     _, ends = events(project, "[{at: 4 s, path: near, fail: blackhole, until: 6 s}]")
-    setup = plan_of(plan(project)[0], RELEASE)["paths_setup"][0]
-    assert ends["steps"] == [{"do": "shape", "shape": {way: setup[way] for way in ("down", "up")}, "fresh": True}]
+    shapes = plan_of(plan(project)[0], RELEASE)["network"]["shapes"]
+    shape = {one["direction"]: one["shape"] for one in shapes if one["link"] == "near"}
+    assert ends["steps"] == [{"do": "shape", "link": "near", "shape": shape, "fresh": True}]
 
 
 def test_an_address_comes_back_with_its_routes_and_is_announced(project):
     begins, told_of, ends = events(project, "[{at: 4 s, path: near, fail: address-removed, until: 6 s}]")
-    setup = plan_of(plan(project)[0], RELEASE)["paths_setup"][0]
+    lines = plan_of(plan(project)[0], RELEASE)["network"]["lines"]["client"]
+    setup = lines[lines.index("addr add 10.1.1.1/24 dev near") :][:6]
     removal = ["rule del from 10.1.1.1", "addr del 10.1.1.1/24 dev near"]
     assert begins["steps"] == [{"do": "ip", "node": "client", "lines": removal}]
-    assert told_of["steps"] == [{"do": "withdraw"}]
-    assert ends["steps"] == [{"do": "ip", "node": "client", "lines": setup["lines"]["client"]}, {"do": "announce"}]
+    assert told_of["steps"] == [{"do": "withdraw", "path": "near"}]
+    assert ends["steps"] == [{"do": "ip", "node": "client", "lines": setup}, {"do": "announce", "path": "near"}]
 
 
 def test_plain_tcp_has_no_path_manager_to_tell(project):

@@ -58,7 +58,9 @@ def tally(root: Path, folder: Path) -> Counts:
     reinjected = trial.resent.reinjected > 0
     return Counts(
         captured=_packets(trial, reinjected),
-        tshark=reinjections(root, [folder / "captures" / f"{sender}-{path}.pcap" for path in trial.inputs.paths]),
+        tshark=reinjections(
+            root, [trial.inputs.capture(sender, paths[0]) for paths in trial.inputs.captured(sender).values()]
+        ),
         kernel_bytes=counter_changes(folder).get(sender, {}).get(_BYTES),
         signalling_bytes=_signalling_bytes(trial, sender),
     )

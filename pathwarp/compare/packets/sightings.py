@@ -80,14 +80,14 @@ def _captures(inputs: Inputs, decoded: dict[tuple[str, str], Decoded]) -> Iterat
     """The columns of each capture, sequence numbers as they are on the wire."""
     senders = [inputs.address(inputs.ends[0], path) for path in inputs.paths]
     for host, name in enumerate(inputs.ends):
-        for place, path in enumerate(inputs.paths):
-            seen = decoded[name, path]
+        for paths in inputs.captured(name).values():
+            seen = decoded[name, paths[0]]
             rows, of_tcp = len(seen.ip.row), np.searchsorted(seen.ip.row, seen.tcp.row)
             forward = np.isin(seen.ip.src, senders)
             table = {
                 "time_ns": seen.capture.time_ns[seen.ip.row] - inputs.flow_start_ns,
                 "host": np.full(rows, host),
-                "path": np.full(rows, place),
+                "path": _paths(inputs, paths, seen, forward),
                 "sent": forward == (host == 0),
                 "forward": forward,
                 "protocol": seen.ip.protocol,
@@ -116,6 +116,17 @@ def _captures(inputs: Inputs, decoded: dict[tuple[str, str], Decoded]) -> Iterat
                 "data_ack": seen.mptcp.data_ack,
             }
             yield table | {column: _spread(values, of_tcp, rows) for column, values in columns.items()}
+
+
+def _paths(inputs: Inputs, paths: list[str], seen: Decoded, forward: np.ndarray) -> np.ndarray:
+    """The path of each packet, by its addresses where several paths have the same interface."""
+    found = np.full(len(forward), inputs.paths.index(paths[0]))
+    sender, receiver = inputs.ends
+    for path in paths[1:]:
+        near, far = inputs.address(sender, path), inputs.address(receiver, path)
+        source, target = (np.where(forward, *ends) for ends in ((near, far), (far, near)))
+        found[(seen.ip.src == source) & (seen.ip.dst == target)] = inputs.paths.index(path)
+    return found
 
 
 def _spread(values: np.ndarray, of_tcp: np.ndarray, rows: int) -> np.ndarray:
@@ -164,7 +175,7 @@ def _first_dsns(
     inputs: Inputs, connection: Connection, decoded: dict[tuple[str, str], Decoded]
 ) -> tuple[np.uint64, np.uint64]:
     """The first DSN of the sender's stream and that of the receiver's; zeros in plain TCP."""
-    captures = [decoded[inputs.ends[0], path] for path in inputs.paths]
+    captures = [decoded[inputs.ends[0], paths[0]] for paths in inputs.captured(inputs.ends[0]).values()]
     keys = next((keys for flow in connection.subflows if (keys := find_keys(flow, captures))), None)
     if keys is None:
         return np.uint64(0), np.uint64(0)

@@ -47,10 +47,12 @@ class Segments:
     subflow: np.ndarray
 
 
-def data_segments(connection: Connection, seen: Decoded) -> Segments:
-    """Return the segments with payload that the sender put on the connection's subflows, in the order captured."""
+def data_segments(connection: Connection, seen: Decoded, path: str) -> Segments:
+    """Return the segments with payload that the sender put on the path's subflows, in the order captured."""
     rows, owners = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     for number, flow in enumerate(connection.subflows):
+        if flow.path != path:
+            continue
         row = np.flatnonzero(flow.rows(seen.tcp) & (seen.tcp.payload_len > 0))
         rows.append(row)
         owners.append(np.full(len(row), number))
@@ -93,8 +95,8 @@ def collect(inputs: Inputs, connection: Connection, decoded: dict[tuple[str, str
     parts = []
     for number, path in enumerate(inputs.paths):
         seen = decoded[sender, path]
-        sent = data_segments(connection, seen)
-        got = data_segments(connection, decoded[receiver, path])
+        sent = data_segments(connection, seen, path)
+        got = data_segments(connection, decoded[receiver, path], path)
         columns = {name: getattr(seen.tcp, name)[sent.row] for name in ("time_ns", "seq", "payload_len")}
         maps = ("has_map", "initial", "dsn", "wide_dsn", "ssn", "dlen")
         columns |= {name: getattr(seen.mptcp, name)[sent.row] for name in maps}

@@ -16,7 +16,7 @@ def established(
     sender, _ = inputs.ends
     removals = [
         int(seen.tcp.time_ns[row])
-        for seen in (decoded[sender, path] for path in inputs.paths)
+        for seen in (decoded[sender, paths[0]] for paths in inputs.captured(sender).values())
         for flow in connection.subflows
         for row, *_ in own_signals(flow, seen, Subtype.REMOVE_ADDR)
     ]

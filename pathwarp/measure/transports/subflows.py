@@ -30,7 +30,7 @@ class Decoded:
 class Subflow:
     """A TCP connection between an address of the sender and one of the receiver.
 
-    `path` is the path that the sender's address belongs to, `isn` the sequence number of the sender's SYN, `syn_ns`
+    `path` is the path between the two addresses, `isn` the sequence number of the sender's SYN, `syn_ns`
     when the first SYN was seen at the sender, `joined` False for the connection's first subflow. From `since_ns` until
     before `until_ns` its addresses and ports are its own: a subflow that joins anew may draw the port of an ended one.
     """
@@ -62,14 +62,18 @@ class Connection:
 
 
 def load(inputs: Inputs) -> dict[tuple[str, str], Decoded]:
-    """Read and decode the captures of sender and receiver: {(host, path): columns}."""
-    decoded = {}
+    """Read and decode the captures of sender and receiver: {(host, path): columns}.
+
+    Paths with the same interface have the same columns, the very same objects.
+    """
+    decoded: dict[tuple[str, str], Decoded] = {}
     for host in inputs.ends:
-        for path in inputs.paths:
-            capture = pcap.read(inputs.capture(host, path))
+        for paths in inputs.captured(host).values():
+            capture = pcap.read(inputs.capture(host, paths[0]))
             ip = tcp.decode_ipv4(capture)
             segments = tcp.decode(capture, ip)
-            decoded[host, path] = Decoded(capture, ip, segments, mptcp.decode(capture, segments))
+            columns = Decoded(capture, ip, segments, mptcp.decode(capture, segments))
+            decoded |= {(host, path): columns for path in paths}
     return decoded
 
 
@@ -81,7 +85,7 @@ def find_connection(inputs: Inputs, decoded: dict[tuple[str, str], Decoded]) -> 
     of the plan's transport.
     """
     sender, _ = inputs.ends
-    captures = [decoded[sender, path] for path in inputs.paths]
+    captures = [decoded[sender, paths[0]] for paths in inputs.captured(sender).values()]
     opened = [subflow for seen in captures for subflow in handshakes(inputs, seen)]
     first = [flow for flow in opened if not flow.joined and flow.receiver[1] == inputs.plan["port"]]
     if not first:
@@ -107,6 +111,11 @@ def handshakes(inputs: Inputs, seen: Decoded) -> list[Subflow]:
     paths = {inputs.address(sender, path): path for path in inputs.paths}
     others = {inputs.address(receiver, path) for path in inputs.paths}
     columns, uses = seen.tcp, {}
+
+    def path_of(ends: tuple[tuple[int, int], tuple[int, int]]) -> str:
+        (near, _), (far, _) = ends
+        return inputs.pairs.get((near, far), paths[near])
+
     for row in np.flatnonzero(columns.flags & SYN).tolist():
         source = int(columns.src[row]), int(columns.sport[row])
         target = int(columns.dst[row]), int(columns.dport[row])
@@ -123,7 +132,7 @@ def handshakes(inputs: Inputs, seen: Decoded) -> list[Subflow]:
         use.joined |= bool(seen.mptcp.subtypes[row] & 1 << Subtype.MP_JOIN)
         if outward:
             use.isn = int(columns.seq[row])
-    return [flow for ends, own in uses.items() for flow in _flows(paths[ends[0][0]], ends, own)]
+    return [flow for ends, own in uses.items() for flow in _flows(path_of(ends), ends, own)]
 
 
 @dataclass

@@ -8,7 +8,7 @@ from pathwarp.model.events.kind import EventKind, GuestStep, Phase, Site, announ
 
 
 def _begin(site: Site) -> list[GuestStep]:
-    lines = [f"rule del from {site.address}", f"addr del {site.address}/24 dev {site.path}"]
+    lines = [f"rule del from {site.address}", f"addr del {site.address}/24 dev {site.interface}"]
     return [ip(site.receiver, lines)]
 
 
@@ -22,4 +22,5 @@ KIND = EventKind(
     between=(Phase("announce", withdraw, option="announce-after", otherwise="nobody is told"),),
     end=Phase("end", _end),
     heard=True,
+    at_receiver=True,
 )

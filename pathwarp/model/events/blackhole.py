@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`fail: blackhole`: the path swallows every packet in silence, those under way included (sch_blackhole)."""
+"""`fail: blackhole`: the link swallows every packet in silence, those under way included (sch_blackhole)."""
 
 from pathwarp.model.events.kind import EventKind, GuestStep, Phase, Site, shape, tc
 
 
 def _begin(site: Site) -> list[GuestStep]:
-    return [tc(site.middle, [f"qdisc replace dev {host} root handle 2: blackhole" for host in site.hosts])]
+    lines: dict[str, list[str]] = {}
+    for node, interface in site.leaves:
+        lines.setdefault(node, []).append(f"qdisc replace dev {interface} root handle 2: blackhole")
+    return [tc(node, own) for node, own in lines.items()]
 
 
 def _end(site: Site) -> list[GuestStep]:
-    # It took the place of the path's shape, so giving that again ends it.
+    # It took the place of the link's shape, so giving that again ends it.
     return [shape(site, fresh=True)]
 
 

@@ -12,17 +12,19 @@ GuestStep = Mapping[str, object]
 
 @dataclass(frozen=True)
 class Site:
-    """A path as an event finds it.
+    """A link as an event finds it.
 
-    `middle` is the node between the `hosts`, whose interfaces there are called like them. `address` is the receiver's
-    on the path, `lines` are those of `ip` that put the receiver on it. `shapes` has both directions from the event's
-    instant on, where the event gives the path its shape.
+    `leaves` are node and interface where its two directions leave nodes that shape them, up first. `interface` is the
+    receiver's, `address` the one there, `lines` are those of `ip` that put the receiver on it; all empty where the link
+    doesn't lead to the receiver. `path` is that of the data. `shapes` has the shaped directions from the event's
+    instant on, where the event gives the link its shape.
     """
 
+    link: str
     path: str
-    middle: str
-    hosts: tuple[str, str]
+    leaves: tuple[tuple[str, str], ...]
     receiver: str
+    interface: str
     address: str
     lines: tuple[str, ...]
     is_mptcp: bool
@@ -53,7 +55,8 @@ class Phase:
 class EventKind:
     """A kind of event. `is_failure`: the path is down until it ends; a scenario's key `fail` names it.
 
-    `heard`: the receiver's interface still hears packets meanwhile, but its host no longer takes them.
+    `heard`: the receiver's interface still hears packets meanwhile, but its host no longer takes them. `at_receiver`:
+    it happens to the receiver's own interface, not to the link.
     """
 
     name: str
@@ -62,6 +65,7 @@ class EventKind:
     between: tuple[Phase, ...] = ()
     is_failure: bool = True
     heard: bool = False
+    at_receiver: bool = False
 
     def phase(self, name: str) -> Phase:
         return next(phase for phase in (self.begin, *self.between, self.end) if phase.name == name)
@@ -78,20 +82,20 @@ def tc(node: str, lines: Sequence[str]) -> GuestStep:
 
 
 def shape(site: Site, fresh: bool = False) -> GuestStep:
-    """Give both directions of the path the shape of this instant; `fresh` where something else had taken its place."""
-    return {"do": "shape", "shape": site.shapes, "fresh": fresh}
+    """Give the link the shape of this instant; `fresh` where something else had taken its place."""
+    return {"do": "shape", "link": site.link, "shape": site.shapes, "fresh": fresh}
 
 
 def reshape(phase: str) -> Phase:
-    """A phase that gives the path the shape of its instant, and nothing else."""
+    """A phase that gives the link the shape of its instant, and nothing else."""
     return Phase(phase, lambda site: [shape(site)], gives_shape=True)
 
 
 def announce(site: Site) -> list[GuestStep]:
     """Have the receiver's path manager announce its address on the path (ADD_ADDR); plain TCP has none."""
-    return [{"do": "announce"}] if site.is_mptcp else []
+    return [{"do": "announce", "path": site.path}] if site.is_mptcp else []
 
 
 def withdraw(site: Site) -> list[GuestStep]:
     """Tell the receiver's path manager that its address on the path is gone (REMOVE_ADDR); plain TCP has none."""
-    return [{"do": "withdraw"}] if site.is_mptcp else []
+    return [{"do": "withdraw", "path": site.path}] if site.is_mptcp else []

@@ -11,8 +11,8 @@ from pathwarp.base.complaints import Complaint, Complaints, gather
 from pathwarp.model.links.course import Course
 from pathwarp.model.links.mahimahi import read_mahimahi
 from pathwarp.model.links.own import read_own
+from pathwarp.model.schema.graph import AnyTopology
 from pathwarp.model.schema.linktrace import CsvTrace, LinkTrace, MahimahiTrace
-from pathwarp.model.schema.topology import Topology
 
 FOLDER = "topologies/traces"
 MOST_BYTES = 64_000_000
@@ -22,15 +22,15 @@ Courses = Mapping[tuple[str, str], Course]
 
 @dataclass(frozen=True)
 class Followed:
-    """What the links of a topology follow with one seed: a course by path and direction; the files' hashes by name."""
+    """What the links of a topology follow with one seed: a course by link and direction; the files' hashes by name."""
 
     courses: Courses = field(default_factory=dict, repr=False)
     sha256: Mapping[str, str] = field(default_factory=dict)
 
 
-def missing(root: Path, topology: Topology) -> Iterator[Complaint]:
+def missing(root: Path, topology: AnyTopology) -> Iterator[Complaint]:
     """Complaints for the files that there should be and are not."""
-    specs = [trace for path in topology.paths.values() for trace in path.traces().values()]
+    specs = [trace for link in topology.wires().values() for trace in link.traces().values()]
     for names in dict.fromkeys(tuple(trace.names()) for trace in specs):
         lacking = [name for name in names if not (root / FOLDER / name).is_file()]
         if lacking:
@@ -39,14 +39,14 @@ def missing(root: Path, topology: Topology) -> Iterator[Complaint]:
             yield Complaint(FOLDER, what, hint="bin/pathwarp mobility generate NAME writes those of a mobility model")
 
 
-def follow(root: Path, topology: Topology, seed: int, duration_ns: int) -> Followed:
+def follow(root: Path, topology: AnyTopology, seed: int, duration_ns: int) -> Followed:
     """Read what the links follow with this seed; Complaints for all that is wrong with the files."""
     complaints: list[Complaint] = []
     courses: dict[tuple[str, str], Course] = {}
     hashes: dict[str, str] = {}
     known: dict[tuple[str, LinkTrace], Course | None] = {}
-    for path_name, path in topology.paths.items():
-        for direction, trace in path.traces().items():
+    for link_name, link in topology.wires().items():
+        for direction, trace in link.traces().items():
             name = trace.name(seed)
             with gather(complaints):
                 if (name, trace) not in known:
@@ -56,7 +56,7 @@ def follow(root: Path, topology: Topology, seed: int, duration_ns: int) -> Follo
                     known[name, trace] = _read(trace, content, f"{FOLDER}/{name}", duration_ns)
                 course = known[name, trace]
                 if course is not None:
-                    courses[path_name, direction] = course
+                    courses[link_name, direction] = course
     if complaints:
         raise Complaints(complaints)
     return Followed(courses, hashes)

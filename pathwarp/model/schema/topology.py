@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Model of a network, `topologies/NAME.yaml`: two hosts and the paths between them."""
+"""Model of a network in its short form, `topologies/NAME.yaml`: two hosts and the paths between them."""
 
 from typing import Annotated, Self
 
@@ -7,6 +7,7 @@ from pydantic import Field, model_validator
 
 from pathwarp.base.complaints import BadValue
 from pathwarp.base.units import parse_size_bytes
+from pathwarp.model.routes import Route
 from pathwarp.model.schema.common import (
     Device,
     DurationNs,
@@ -88,6 +89,12 @@ class Shape(Part):
         }
 
 
+def followed(down: Shape | None, up: Shape | None, both: LinkTrace | None) -> dict[str, LinkTrace]:
+    """Direction to the trace that it follows, of those that do; `both` is for shapes that have none of their own."""
+    found = {way: shape.trace or both for way, shape in zip(DIRECTIONS, (down, up), strict=True) if shape}
+    return {way: trace for way, trace in found.items() if trace}
+
+
 class Path(Part):
     """One way between the hosts, over the node `middle`, which does all the shaping.
 
@@ -103,8 +110,7 @@ class Path(Part):
 
     def traces(self) -> dict[str, LinkTrace]:
         """Direction to the trace that it follows, of those that do."""
-        followed = {direction: getattr(self, direction).trace or self.trace for direction in DIRECTIONS}
-        return {direction: trace for direction, trace in followed.items() if trace}
+        return followed(self.down, self.up, self.trace)
 
 
 class Topology(Part):
@@ -124,20 +130,23 @@ class Topology(Part):
             raise BadValue(f"several nodes are called {', '.join(twice)}", "a name of its own for each host and middle")
         return self
 
-    def addresses(self) -> dict[str, dict[str, str]]:
-        """Host to path to IPv4 address (in a /24 of its own): path i has 10.i.0.1 and 10.i.1.1."""
-        return self._numbered(1)
+    @property
+    def routers(self) -> tuple[str, ...]:
+        """Nodes that forward and that the file names as such: none, each path has its own middle."""
+        return ()
 
-    def gateways(self) -> dict[str, dict[str, str]]:
-        """Host to path to the address of the path's middle on the host's side: 10.i.0.254 and 10.i.1.254."""
-        return self._numbered(254)
+    def wires(self) -> dict[str, Path]:
+        """What is shaped, by name."""
+        return self.paths
 
-    def management(self) -> dict[str, str]:
-        """Host to IPv4 address (in one /24) on the link for signalling, which no event touches."""
-        return {host: f"10.0.0.{i}" for i, host in enumerate(self.hosts, start=1)}
+    def ends(self) -> dict[str, tuple[str, str]]:
+        """Path, which is one link, to the nodes that it joins."""
+        return dict.fromkeys(self.paths, self.hosts)
 
-    def _numbered(self, last: int) -> dict[str, dict[str, str]]:
-        return {
-            host: {path: f"10.{i}.{side}.{last}" for i, path in enumerate(self.paths, start=1)}
-            for side, host in enumerate(self.hosts)
-        }
+    def middle(self, link: str) -> str:
+        """The node in the middle of a path."""
+        return self.paths[link].middle
+
+    def routes(self) -> list[Route]:
+        """All paths in order."""
+        return [Route(name, (name,), self.hosts) for name in self.paths]
