@@ -44,6 +44,7 @@ make table scenario=NAME         the table of what is sealed    [metric=KEY]
 make measure                     make metrics again that other measuring code made    [scenario=…] [variant=…] [traffic=…] [jobs=N]
 make figures scenario=NAME       the figures of what is sealed
 make verify scenario=NAME        run what is sealed again: is it the same to the byte?    [variant=…] [runs=N] [times=N]
+make topology name=NAME          draw a topology, with what shapes each direction of its links    [out=FOLDER]
 make diff a=FOLDER b=FOLDER      the first packet in which two run folders differ    [out=FOLDER]
 make counts a=FOLDER             reinjections, counted from the captures, by tshark and by the kernel
 make check-results               hash what is sealed again: is it as it was? Are its metrics?    [scenario=NAME]
