@@ -9,6 +9,7 @@ from itertools import count
 from mininet.log import setLogLevel
 from mininet.node import Node
 
+import draws
 import kernel
 import mptcp
 import offload
@@ -33,6 +34,7 @@ class Network:
         self.join_ports = count(plan["join_port"], -1)
         self.hosts = {name: Namespace(name) for name in self.setup["hosts"]}
         self.routers = {name: Namespace(name) for name in self.setup["routers"]}
+        self.draws = draws.Draws(plan["seed"])
         self._connect()
         for router in self.routers:
             self._set_up_router(router)
@@ -94,6 +96,9 @@ class Network:
         with inside(self.routers[router].pid):
             for name, value in _ROUTER_SYSCTLS.items():
                 kernel.write_sysctl(name, value)
+            for place in self.setup["shapes"]:
+                if place["node"] == router and "jitter" in place["shape"]:
+                    draws.leave_to_flow(place["interface"])
 
     def _set_up_host(self, host: str) -> None:
         node = self.hosts[host]
@@ -103,9 +108,22 @@ class Network:
         self.batch(node, "ip", [*self.setup["lines"][host], *mptcp.set_up_lines(self, host)])
 
     def _shape(self, node: str) -> list[str]:
-        """Shape all that leaves a router and has a shape; tc's own words for what there is now."""
-        lines = [line for place in self.setup["shapes"] if place["node"] == node for line in self.shape_lines(place)]
-        return self.batch(self.routers[node], "tc", [*lines, "qdisc show"]).splitlines()
+        """Shape all that leaves a router and has a shape; tc's own words for what there is now, and what draws."""
+        places = [place for place in self.setup["shapes"] if place["node"] == node]
+        lines = [line for place in places for line in self.shape_lines(place)]
+        said = self.batch(self.routers[node], "tc", [*lines, "qdisc show"])
+        drawn = self.give_draws(places, fresh=True)
+        return [*(self.batch(self.routers[node], "tc", ["qdisc show"]) if drawn else said).splitlines(), *drawn]
+
+    def give_draws(self, places: list[dict], fresh: bool) -> list[str]:
+        """Have links with jitter draw, after their lines; in words what fresh ones draw."""
+        return [
+            line
+            for place in places
+            for line in self.draws.give(
+                place["node"], self.routers[place["node"]].pid, place["interface"], place["shape"], fresh
+            )
+        ]
 
     def shape_lines(self, place: dict, fresh: bool = True) -> list[str]:
         """The `tc` lines that shape one direction of a link, as shaping has them."""

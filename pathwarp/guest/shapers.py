@@ -49,6 +49,7 @@ class Shapers:
             answer = process.stdout.readline()
             if not answer.startswith("qdisc"):
                 raise RuntimeError(f"{node}: tc: {answer}{process.stdout.read()}{lines}")
+        self.network.give_draws(places, fresh)
 
     def _has_tap(self, place: dict) -> bool:
         """Whether single packets are looked at there, which is one more queueing discipline."""

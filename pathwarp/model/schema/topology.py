@@ -20,6 +20,7 @@ from pathwarp.model.schema.common import (
     RateBitS,
     between,
 )
+from pathwarp.model.schema.jitter import Jitter
 from pathwarp.model.schema.linktrace import LinkTrace
 
 DIRECTIONS = ("down", "up")
@@ -70,7 +71,14 @@ class Shape(Part):
     delay_ns: Annotated[DurationNs, Field(alias="delay")]
     queue_packets: Annotated[PacketCount, Field(alias="queue")]
     loss: Loss | None = None
+    jitter: Jitter | None = None
     trace: LinkTrace | None = None
+
+    @model_validator(mode="after")
+    def check_jitter(self) -> Self:
+        if self.jitter:
+            self.jitter.check_delay(self.delay_ns)
+        return self
 
     def netem(self, mtu_bytes: int) -> dict[str, object]:
         """The shape as the guest sets it up.
@@ -86,6 +94,7 @@ class Shape(Part):
             "limit_packets": self.queue_packets + on_wire,
             "queue_packets": self.queue_packets,
             "loss": self.loss.netem() if self.loss else None,
+            **(self.jitter.orders() if self.jitter else {}),
         }
 
 
