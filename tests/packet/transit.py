@@ -37,18 +37,22 @@ class Link:
 
     @cached_property
     def shape(self) -> dict:
-        return self._setup[self.way]
+        return self._place["shape"]
 
     @cached_property
-    def _setup(self) -> dict:
-        plan = json.loads((self.folder / "logs" / "plan.json").read_text())
-        return next(setup for setup in plan["paths_setup"] if setup["name"] == self.path)
+    def _plan(self) -> dict:
+        return json.loads((self.folder / "logs" / "plan.json").read_text())
+
+    @cached_property
+    def _place(self) -> dict:
+        shapes = self._plan["network"]["shapes"]
+        return next(place for place in shapes if (place["link"], place["direction"]) == (self.path, self.way))
 
     @cached_property
     def packets(self) -> list[Packet]:
         """In the order sent; those that were under way at the end are left out."""
         ends = ("server", "client") if self.way == "down" else ("client", "server")
-        sent, arrived = (self._seen(end, self._setup["addresses"][ends[0]]) for end in ends)
+        sent, arrived = (self._seen(end, self._plan["addresses"][ends[0]][self.path]) for end in ends)
         places = defaultdict(list)
         for place, (at_ns, _, content) in enumerate(arrived):
             places[content].append((at_ns, place))
@@ -119,9 +123,9 @@ class Link:
 
     @property
     def _seed(self) -> int:
-        towards = "client" if self.way == "down" else "server"
-        said = json.loads((self.folder / "logs" / "guest.json").read_text())["qdiscs"][self._setup["middle"]]
-        return next(int(line.split()[-1]) for line in said if line.startswith(f"draws dev {towards} "))
+        said = json.loads((self.folder / "logs" / "guest.json").read_text())["qdiscs"][self._place["node"]]
+        begin = f"draws dev {self._place['interface']} "
+        return next(int(line.split()[-1]) for line in said if line.startswith(begin))
 
 
 def _table(kind: str, spread_ns: int) -> tuple[int, list[int]]:

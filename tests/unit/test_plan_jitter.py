@@ -44,8 +44,8 @@ def trial(project, *overrides):
 
 
 def shapes(project, *overrides):
-    setup = plan_of(trial(project, *overrides), RELEASE)["paths_setup"][0]
-    return setup["down"], setup["up"]
+    down, up, *_ = plan_of(trial(project, *overrides), RELEASE)["network"]["shapes"]
+    return down["shape"], up["shape"]
 
 
 def test_a_direction_has_its_own(project):

@@ -28,8 +28,8 @@ def course(trial: Analysis, burst: int | None) -> dict[str, Any] | None:
     is when the first packet in flight was sent. `lost` are the packets at the end: the bytes that each takes on a link,
     and the copies that are lost (bits, counted on `path` or, where that is empty, on all).
     """
-    lost = _lost_end(trial, burst)
-    if burst is None or not lost:
+    lost, links = _lost_end(trial, burst), _links(trial.inputs.plan)
+    if burst is None or not lost or links.keys() != set(trial.inputs.paths):
         return None
     table, own = trial.packets, trial.bursts
     begin, end = int(own.offset[burst]), int(own.offset[burst] + own.size[burst])
@@ -55,7 +55,7 @@ def course(trial: Analysis, burst: int | None) -> dict[str, Any] | None:
         "first_sent_ns": first_ns,
         "states": found,
         "lost": lost,
-        "links": {setup["name"]: _link(setup) for setup in trial.inputs.plan["paths_setup"]},
+        "links": links,
         "ack_bytes": _ACK_BYTES,
     }
 
@@ -86,12 +86,23 @@ def _frame_bytes(trial: Analysis, row: int) -> int:
     return int(seen.ip.total_len[place[0]]) + ETHERNET_HEADER
 
 
-def _link(setup: dict[str, Any]) -> dict[str, Any]:
-    """Delay and rate of a path from the sender of the data (`down`), and back."""
-    there, back = (
-        {"delay_ns": setup[way]["delay_ns"], "rate_bit_s": setup[way]["rate_bit_s"]} for way in ("down", "up")
-    )
-    return {"there": there, "back": back}
+def _links(plan: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Delay and rate of each path that is a single link, from the sender of the data and back."""
+    shapes: dict[str, dict[str, Any]] = {}
+    if "paths_setup" in plan:
+        shapes = {setup["name"]: {way: setup[way] for way in ("down", "up")} for setup in plan["paths_setup"]}
+    else:
+        for place in plan["network"]["shapes"]:
+            shapes.setdefault(place["link"], {})[place["direction"]] = place["shape"]
+    return {
+        name: {there: _delay_and_rate(of[way]) for there, way in (("there", "down"), ("back", "up"))}
+        for name, of in shapes.items()
+        if name in plan["paths"] and len(of) == 2
+    }
+
+
+def _delay_and_rate(shape: dict[str, Any]) -> dict[str, int]:
+    return {"delay_ns": shape["delay_ns"], "rate_bit_s": shape["rate_bit_s"]}
 
 
 def states(flow: Subflow, seen: Decoded, trial: Analysis, first_ns: int, until_ns: int) -> Iterator[dict[str, Any]]:
