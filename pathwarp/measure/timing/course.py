@@ -91,7 +91,8 @@ def _links(plan: dict[str, Any]) -> dict[str, dict[str, Any]]:
     shapes: dict[str, dict[str, Any]] = {}
     if "paths_setup" in plan:
         shapes = {setup["name"]: {way: setup[way] for way in ("down", "up")} for setup in plan["paths_setup"]}
-    else:
+    elif len(plan["network"]["cables"]) == 2 * len(plan["paths"]):
+        # Nothing but links between the two hosts, each with a node in its middle: a path has its link's name.
         for place in plan["network"]["shapes"]:
             shapes.setdefault(place["link"], {})[place["direction"]] = place["shape"]
     return {
