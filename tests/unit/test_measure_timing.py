@@ -171,6 +171,21 @@ def test_two_lost_packets_take_a_probe_and_a_round_trip_more() -> None:
     assert predicted("tlp-mp", 6, 40, 0b1, lost=2) == pytest.approx(pto + 6 + 6 + 6, abs=0.01)
 
 
+def test_a_subflow_hands_on_nothing_behind_its_own_hole() -> None:
+    """The probe is there at 33 ms, but the packet ahead of it at 52 on WLAN; 4G brings both, one behind the other."""
+    late = course(6, 40, 0b1, (10**15, 10**7), lost=2)
+    chosen = VARIANTS["rej-k1"]
+    assert chosen.timing is not None
+    wait_ms = (late["states"][-1]["srtt_us"] + 10) / 1000
+    takes_ms = 490 * 8 / 1e4
+    assert predict_ms(late, chosen.timing, chosen.sysctls, BOOT) == pytest.approx(45 + 0.01, abs=0.1)
+    slow = course(12, 20, 0b1, (10**15, 10**7), lost=2)
+    assert predict_ms(slow, chosen.timing, chosen.sysctls, BOOT) == pytest.approx(
+        (slow["states"][-1]["srtt_us"] + 10) / 1000 + 20 + 2 * takes_ms, abs=0.001
+    )
+    assert wait_ms < 45
+
+
 def test_without_another_path_there_is_no_other_way() -> None:
     alone = course(6, 40, 0b11)
     del alone["links"]["b"]

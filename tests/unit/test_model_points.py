@@ -50,6 +50,28 @@ def test_a_point_sets_every_key_of_its_axes():
     )
 
 
+def test_an_axis_may_begin_at_the_value_of_another():
+    one = {"set": "losses.0.position", "values": [1, 2, 3]}
+    grid = {
+        "first": Axis.model_validate(one),
+        "second": Axis.model_validate({**one, "set": "losses.1.position", "from": "first"}),
+    }
+    pairs = ["1,1", "1,2", "1,3", "2,2", "2,3", "3,3"]
+    assert [",".join(value for _, value in point.values) for point in points_of(grid, (), ())] == pairs
+    assert [str(point) for point in points_of(grid, at("second=2"), ())] == ["first=1,second=2", "first=2,second=2"]
+    assert points_of(grid, at("first=3,second=1"), ()) == []
+
+
+def test_only_points_that_there_are_count():
+    values = [str(number) for number in range(150)]
+    square = {name: Axis.model_validate({"set": name, "values": values}) for name in ("a", "b")}
+    with pytest.raises(Complaints, match="has 22500 points"):
+        points_of(square, (), ())
+    triangle = {**square, "b": Axis.model_validate({"set": "b", "values": values, "from": "a"})}
+    with pytest.raises(Complaints, match="has 11325 points"):
+        points_of(triangle, (), ())
+
+
 def test_values_of_one_axis_are_alternatives():
     assert [str(point) for point in points_of(GRID, at("loss=1 %,loss=0 %,rtt=12 ms"), ())] == [
         "loss=0 %,rtt=12 ms",

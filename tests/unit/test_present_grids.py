@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Figures and the table over the points of a grid."""
 
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -50,6 +52,32 @@ def test_maps_over_two_axes_of_one_scale(tmp_path: Path) -> None:
     # 6 points of two variants, one of which has no value.
     assert [f">{200 + 50 * number + 3}<" in said for number in range(6)] == [True] * 6
     assert [f">{160 + 50 * number + 3}<" in said for number in range(6)] == [True] * 5 + [False]
+
+
+def test_predicted_lines_beside_the_map(tmp_path: Path) -> None:
+    trials = [
+        replace(trial, predicted_ms=trial.value(KEY)) for trial in results(("rtt", ROUND_TRIPS), ("lost", LOSSES))
+    ]
+    written = draw_figures(SCENARIO, SHOWN, trials, tmp_path, [])
+    svgs = [path for path in written if path.suffix == ".svg"]
+    assert [path.name for path in svgs] == ["grid-docs.svg", "grid-docs-12ms.svg", "grid-docs-40ms.svg"]
+    said = texts(svgs[1])
+    assert "points: measured, lines: predicted" in said
+    assert all(f">{word}<" in said for word in LOSSES)
+
+
+def test_many_maps_stand_in_rows(tmp_path: Path) -> None:
+    many = [*VARIANTS, *(replace(VARIANTS[0], name=f"more-{number}", label=f"more {number}") for number in range(4))]
+    metrics = {"affected_burst": 4, KEY: 20.0}
+    points = (("rtt", "12 ms"), ("lost", "last")), (("rtt", "40 ms"), ("lost", "all"))
+    trials = [TrialResult("cut", variant.name, "docs", 1, metrics, point=at) for variant in many for at in points]
+    svg, _ = draw_figures(SCENARIO, many, trials, tmp_path, [])
+    assert [texts(svg).count(f">{variant.label}<") for variant in many] == [1] * 7
+    found = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', texts(svg))
+    assert found
+    width, height = map(float, found.groups())
+    # Three beside each other, in three rows.
+    assert width < 72 * 9 and height > 72 * 4
 
 
 def test_a_figure_for_each_value_of_a_third_axis(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The closing table, letter by letter."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from pathwarp.present.table import render
@@ -40,6 +41,17 @@ def test_table_of_several_variants_and_traffics() -> None:
 def test_one_trial_and_no_baseline() -> None:
     text = render(trials("tlp-mp", "docs", [252.125]), KEY, baseline="tlp-std", path="results/path-failure")
     check("table-one-trial.txt", text)
+
+
+def test_what_is_predicted_stands_beside_what_was_measured() -> None:
+    results = [*trials("tlp-std", "docs", [464.0]), *trials("tlp-mp", "docs", [232.0]), *trials("tcp", "docs", [None])]
+    told = [replace(trial, predicted_ms=one) for trial, one in zip(results, (463.5, 232.002, 300.0), strict=True)]
+    head, *rows = render(told, KEY, baseline="tlp-std").splitlines()[2:6]
+    assert "95 % interval  predicted, ms  difference, ms  change, ms" in head
+    assert [row.split()[5:7] for row in rows] == [["463.5", "+0.500"], ["232.0", "-0.002"], ["-", "-"]]
+    assert rows[1].split()[7] == "-232.0"
+    assert "predicted" not in render(told, "goodput_mbps", baseline="tlp-std")
+    assert "predicted, ms" in render(told[1:2], KEY)
 
 
 def test_one_pair() -> None:

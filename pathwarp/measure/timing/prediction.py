@@ -18,9 +18,11 @@ the delays of the two paths and what is sent again on A is lost too in the secon
     RTO on both:           RTO + min(d(A), d(B))             RTO + d(B)
     REJ on the other:      min(REJ + d(B), PTO + d(A))       REJ + d(B)
 
-Of several lost packets the last one to arrive counts. What A acknowledges selectively shows the holes ahead of it
-(RACK: all of them have been under way for longer than a round trip), and each acknowledgment lets out one of them. The
-connection's timer sends the first hole alone, and nothing while the other subflow has something in flight.
+Of several lost packets the last one to arrive counts. What A's receiver gets ahead of a packet that A still lacks waits
+for that one, as TCP hands on nothing out of order, unless B brings it as well. What A acknowledges selectively shows
+the holes ahead of it (RACK: all of them have been under way for longer than a round trip), and each acknowledgment lets
+out one of them. The connection's timer sends the first hole alone, and nothing while the other subflow has something in
+flight.
 """
 
 import heapq
@@ -66,7 +68,8 @@ class _Recovery:
         self.other = min(others, key=lambda name: course["links"][name]["there"]["delay_ns"]) if others else None
         self.copies = [dict.fromkeys(("", self.path), 1) for _ in self.lost]
         self.free: dict[str, int] = {}
-        self.arrived: dict[int, int] = {}
+        # When each lost packet arrives, on A and on B.
+        self.arrives: dict[bool, dict[int, int]] = {True: {}, False: {}}
         # What A's receiver has, and the retransmission timer's number: setting it anew outdates what it was set to.
         self.held: set[int] = set()
         self.retransmitted: set[int] = set()
@@ -89,7 +92,14 @@ class _Recovery:
         return None if complete_ns == _FOREVER else (complete_ns - self.zero_ns) / 1e6
 
     def _complete_ns(self) -> int:
-        return max(self.arrived.get(place, _FOREVER) for place in range(len(self.lost)))
+        return max(self._there_ns())
+
+    def _there_ns(self) -> list[int]:
+        """When the application can have each lost packet: a subflow hands on nothing behind a hole of its own."""
+        on_a, on_b = (
+            [self.arrives[is_a].get(place, _FOREVER) for place in range(len(self.lost))] for is_a in (True, False)
+        )
+        return [min(b, max(on_a[: place + 1])) for place, b in enumerate(on_b)]
 
     def _set_timers(self) -> None:
         last = self.states[-1]
@@ -197,7 +207,8 @@ class _Recovery:
                 return
         links = self.course["links"][path]
         arrives_ns = out_ns + links["there"]["delay_ns"]
-        self.arrived[place] = min(arrives_ns, self.arrived.get(place, _FOREVER))
+        arrives = self.arrives[path == self.path]
+        arrives[place] = min(arrives_ns, arrives.get(place, _FOREVER))
         back = links["back"]
         known_ns = arrives_ns + self.course["ack_bytes"] * 8 * 10**9 // back["rate_bit_s"] + back["delay_ns"]
         self._at(known_ns, lambda at: self._told(at, arrives_ns))
@@ -208,7 +219,7 @@ class _Recovery:
 
     def _told(self, at_ns: int, sent_ns: int) -> None:
         """An acknowledgment came that was sent at that instant: what of the stream it covers."""
-        there = [self.arrived.get(place, _FOREVER) <= sent_ns for place in range(len(self.lost))]
+        there = [there_ns <= sent_ns for there_ns in self._there_ns()]
         acked = [*there, False].index(False)
         if acked > self.acked:
             self.acked = acked

@@ -44,19 +44,17 @@ def read_values(value: object) -> dict[str, Any]:
 
 
 def check_starts(grid: dict[str, "Axis"]) -> dict[str, "Axis"]:
-    """Refuse an axis that begins at another one's value where that one is not ahead of it, or has other values."""
+    """Refuse axes that begin at another one's value where that one is not ahead of them, or has other values."""
     ahead: dict[str, Axis] = {}
+    wrong = []
     for name, axis in grid.items():
-        if axis.start is not None:
-            if axis.start not in ahead:
-                raise BadValue(
-                    f"has the axis {name} begin at {axis.start!r}", ", ".join(ahead) or "an axis ahead of it"
-                )
-            if list(axis.values) != list(ahead[axis.start].values):
-                raise BadValue(
-                    f"has the axis {name} begin at {axis.start!r}, which has other values", "the same values"
-                )
+        if axis.start is not None and axis.start not in ahead:
+            wrong.append(f"{name} begins at {axis.start!r}, which is no axis ahead of it")
+        elif axis.start is not None and list(axis.values) != list(ahead[axis.start].values):
+            wrong.append(f"{name} begins at {axis.start!r}, which has other values")
         ahead[name] = axis
+    if wrong:
+        raise BadValue("; ".join(wrong), "`from` names an axis ahead, with the same values")
     return grid
 
 

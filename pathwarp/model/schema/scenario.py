@@ -51,6 +51,12 @@ def read_failure(value: object) -> object:
     raise BadValue("is unknown", ", ".join(FAILURES), suggest(value, list(FAILURES)) if isinstance(value, str) else "")
 
 
+def read_switch(value: object) -> object:
+    if not isinstance(value, bool):
+        raise BadValue("is neither true nor false", "true, false")
+    return value
+
+
 MetricKey = Annotated[str, AfterValidator(check_metric)]
 
 
@@ -157,6 +163,6 @@ class Scenario(Part):
     # The trials are run at each point of it.
     grid: Annotated[dict[Name, Axis], AfterValidator(check_starts), Field(default_factory=dict, max_length=MOST_AXES)]
     # Show what the formulas of the variants' timers give for the affected burst beside what was measured.
-    predict: Annotated[bool, Field(strict=True)] = False
+    predict: Annotated[bool, BeforeValidator(read_switch)] = False
     # Real time is for comparing with virtual time: nothing repeats in it.
     time: Literal["virtual", "real"] = "virtual"
