@@ -54,6 +54,10 @@ def draw_grids(
                 }
                 first, second = shown
                 yield from heatmap.draw((first, second), (values[first], values[second]), pairs, *where)
+                if changes := _changes(pairs, scenario.baseline):
+                    against = f"{title}, change against {looks[scenario.baseline].label}"
+                    here = (looks, metric, against, subtitle, out_dir, f"{name}-change", True)
+                    yield from heatmap.draw((first, second), (values[first], values[second]), changes, *here)
                 for value in values[first] if any(trial.predicted_ms is not None for trial in results) else ():
                     flat = {
                         variant: {x: one for (y, x), one in by.items() if y == value} for variant, by in pairs.items()
@@ -61,6 +65,18 @@ def draw_grids(
                     here = (*where[:3], f"{first} {value} · points: measured, lines: predicted · {subtitle}", out_dir)
                     lines = _lines(results, traffic, second, {**at, first: value})
                     yield from curves.draw(second, values[second], flat, *here, f"{name}-{safe(value)}", lines)
+
+
+def _changes(
+    means: Mapping[str, Mapping[tuple[str, str], Estimate]], baseline: str
+) -> dict[str, dict[tuple[str, str], Estimate]]:
+    """What each other variant's mean has more than the baseline's, where both have one."""
+    before = means.get(baseline, {})
+    return {
+        variant: {key: Estimate(one.value - before[key].value) for key, one in by_point.items() if key in before}
+        for variant, by_point in means.items()
+        if variant != baseline and before
+    }
 
 
 def _lines(

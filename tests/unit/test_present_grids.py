@@ -47,11 +47,15 @@ def test_lines_over_one_axis(tmp_path: Path) -> None:
 
 
 def test_maps_over_two_axes_of_one_scale(tmp_path: Path) -> None:
-    svg, _ = draw_figures(SCENARIO, SHOWN, results(("rtt", ROUND_TRIPS), ("lost", LOSSES), seeds=1), tmp_path, [])
+    trials = results(("rtt", ROUND_TRIPS), ("lost", LOSSES), seeds=1)
+    svg, _, change, _ = draw_figures(SCENARIO, SHOWN, trials, tmp_path, [])
     said = texts(svg)
     # 6 points of two variants, one of which has no value.
     assert [f">{200 + 50 * number + 3}<" in said for number in range(6)] == [True] * 6
     assert [f">{160 + 50 * number + 3}<" in said for number in range(6)] == [True] * 5 + [False]
+    # What the other variant has more than the baseline, where it has a value.
+    assert change.name == "grid-docs-change.svg"
+    assert texts(change).count(">-40<") == 5
 
 
 def test_predicted_lines_beside_the_map(tmp_path: Path) -> None:
@@ -60,8 +64,8 @@ def test_predicted_lines_beside_the_map(tmp_path: Path) -> None:
     ]
     written = draw_figures(SCENARIO, SHOWN, trials, tmp_path, [])
     svgs = [path for path in written if path.suffix == ".svg"]
-    assert [path.name for path in svgs] == ["grid-docs.svg", "grid-docs-12ms.svg", "grid-docs-40ms.svg"]
-    said = texts(svgs[1])
+    assert [path.name for path in svgs] == [f"grid-docs{what}.svg" for what in ("", "-change", "-12ms", "-40ms")]
+    said = texts(svgs[2])
     assert "points: measured, lines: predicted" in said
     assert all(f">{word}<" in said for word in LOSSES)
 
@@ -71,7 +75,7 @@ def test_many_maps_stand_in_rows(tmp_path: Path) -> None:
     metrics = {"affected_burst": 4, KEY: 20.0}
     points = (("rtt", "12 ms"), ("lost", "last")), (("rtt", "40 ms"), ("lost", "all"))
     trials = [TrialResult("cut", variant.name, "docs", 1, metrics, point=at) for variant in many for at in points]
-    svg, _ = draw_figures(SCENARIO, many, trials, tmp_path, [])
+    svg, *_ = draw_figures(SCENARIO, many, trials, tmp_path, [])
     assert [texts(svg).count(f">{variant.label}<") for variant in many] == [1] * 7
     found = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', texts(svg))
     assert found
@@ -84,7 +88,9 @@ def test_a_figure_for_each_value_of_a_third_axis(tmp_path: Path) -> None:
     written = draw_figures(
         SCENARIO, SHOWN, results(("rate", RATES), ("rtt", ROUND_TRIPS), ("lost", LOSSES)), tmp_path, []
     )
-    assert [path.name for path in written if path.suffix == ".svg"] == ["grid-docs-5-1.svg", "grid-docs-1-5.svg"]
+    assert [path.name for path in written if path.suffix == ".svg"] == [
+        f"grid-docs-{rate}{what}.svg" for rate in ("5-1", "1-5") for what in ("", "-change")
+    ]
 
 
 def test_an_axis_of_one_value_is_no_axis(tmp_path: Path) -> None:
