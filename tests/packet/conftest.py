@@ -28,6 +28,9 @@ FIRST_TWO = "[{burst: 4, position: last, path: wlan, copies: [1, 2]}]"
 ALL = "[{burst: 4, position: last, path: wlan, copies: all}]"
 HALF = "[{burst: 4, position: 50 %}]"
 ACKS = "[{burst: 4, position: last, what: ack, copies: [1, 2]}]"
+LAST_TWO = "[{burst: 4, position: last, path: wlan}, {burst: 4, position: -2, path: wlan}]"
+LAST_TWO_AND_PROBE = LAST_TWO.replace("}", ", copies: [1, 2]}", 1)
+PREDICTED = ("mainline", "rto", "tlp-std", "tlp-mp", "pto", "rej-k1")
 NONE, LATE = "[]", "[{burst: 7, position: last}]"
 # Topology, losses, variants, traffic.
 CHOSEN = (
@@ -39,6 +42,11 @@ CHOSEN = (
     *((topology, ALL, ("tlp-std",), ("train",)) for topology in TOPOLOGIES),
     *((topology, losses, ("tlp-std",), ("train",)) for topology in TOPOLOGIES for losses in (NONE, LATE)),
     *((topology, FIRST, ("tlp-mp", "pto", "rto", "rej-k1"), ("single",)) for topology in TOPOLOGIES),
+    *(
+        (topology, losses, PREDICTED, ("train",))
+        for topology in TOPOLOGIES
+        for losses in (LAST_TWO, LAST_TWO_AND_PROBE)
+    ),
 )
 
 

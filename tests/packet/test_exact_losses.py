@@ -4,9 +4,27 @@
 import json
 
 import pytest
-from conftest import ACKS, ALL, FIRST, FIRST_TWO, HALF, LATE, NONE, TOPOLOGIES, Observation
+from conftest import (
+    ACKS,
+    ALL,
+    FIRST,
+    FIRST_TWO,
+    HALF,
+    LAST_TWO,
+    LAST_TWO_AND_PROBE,
+    LATE,
+    NONE,
+    PREDICTED,
+    ROOT,
+    TOPOLOGIES,
+    Observation,
+)
 
+from pathwarp.measure.timing.course import course
+from pathwarp.measure.timing.prediction import predict_ms
 from pathwarp.measure.transports import answers
+from pathwarp.model.catalogue import Catalogue
+from pathwarp.model.load import load_variants
 
 BURST_BYTES = 14_000
 LAST = 5 * BURST_BYTES - 1
@@ -104,3 +122,20 @@ def test_after_a_repaired_loss_bursts_are_back_on_the_preferred_path(chosen, top
         assert [packet.path for packet in holding(trial, 400 * burst)] == ["wlan"]
     before, *_, after = completions(trial)[3:]
     assert after == pytest.approx(before, abs=0.002)
+
+
+# Between the application's clock and the packet, and while the guest reads clocks: microseconds.
+SLACK_MS = 0.02
+SINGLE = tuple((variant, "single", FIRST) for variant in ("tlp-mp", "pto", "rto", "rej-k1"))
+TRAIN = tuple((variant, "train", losses) for variant in ("tcp", "tlp-std") for losses in (FIRST, FIRST_TWO))
+SEVERAL = tuple((variant, "train", losses) for variant in PREDICTED for losses in (LAST_TWO, LAST_TWO_AND_PROBE))
+
+
+@pytest.mark.parametrize("topology", TOPOLOGIES)
+@pytest.mark.parametrize(("variant", "traffic", "losses"), [*SINGLE, *TRAIN, *SEVERAL])
+def test_a_burst_is_complete_when_the_formulas_say(chosen, topology, variant, traffic, losses):
+    trial = chosen(variant, topology, traffic, losses)
+    (resolved,) = load_variants(Catalogue(ROOT), (variant,))
+    known = course(trial.analysis, 4)
+    predicted_ms = predict_ms(known, resolved.timing, resolved.sysctls, trial.boot_ns)
+    assert 0 <= completions(trial)[4] - predicted_ms < SLACK_MS
