@@ -88,6 +88,9 @@ def show(catalogue: Catalogue, name: str) -> None:
     (workload,) = _load(catalogue, [name])
     click.echo(f"{workload.name}: {workload.title}")
     click.echo(f"source: {workload.source}")
+    if not workload.traces and not isinstance(workload, ConstantWorkload):
+        click.echo(f"{workload.kind}, in packets of {workload.packet_bytes} B: load, which D-ITG draws while it runs")
+        return
     if isinstance(workload, ConstantWorkload):
         rate = workload.packets_s
         bits = float(rate * workload.packet_bytes * 8 / 1_000_000)

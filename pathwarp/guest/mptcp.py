@@ -25,14 +25,9 @@ def set_up_lines(network: "Network", host: str) -> list[str]:
     lines = [f"mptcp limits set subflows {_MOST_SUBFLOWS} add_addr_accepted {_MOST_SUBFLOWS}"]
     for join in plan["joins"]:
         if join["host"] == host:
-            announced = join["how"] == _ANNOUNCED
-            lines.append(_announcement(network, join["path"]) if announced else _opening(plan, join["path"]))
+            line = f"mptcp endpoint add {join['address']} dev {join['interface']} {join['how']}"
+            lines.append(f"{line} port {next(network.join_ports)}" if join["how"] == _ANNOUNCED else line)
     return lines
-
-
-def _opening(plan: dict, path: str) -> str:
-    sender = plan["sender"]
-    return f"mptcp endpoint add {plan['addresses'][sender][path]} dev {plan['interfaces'][sender][path]} subflow"
 
 
 def announce(network: "Network", path: str) -> None:

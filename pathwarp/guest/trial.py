@@ -91,6 +91,7 @@ def perform(plan: dict, report: dict) -> None:
     import mptcp
     from capture import Captures
     from flow import Flow
+    from load import Load
     from losses import Losses
     from namespaces import inside
     from network import Network
@@ -106,8 +107,10 @@ def perform(plan: dict, report: dict) -> None:
     logs = RUN / "logs"
     captures = Captures(network, RUN / "captures", _SNAP_BYTES)
     (logs / "counters-before.json").write_text(json.dumps(counters.read(network), sort_keys=True))
+    load = Load(network, logs)
     flow = Flow(network, logs)
     zero_ns = report["flow_start_ns"] = flow.start()
+    load.send()
     report["subflows"] = []
 
     def look(event: dict) -> None:
@@ -121,6 +124,7 @@ def perform(plan: dict, report: dict) -> None:
     report["events"] = events.run(network, zero_ns, look)
     events.sleep_until(zero_ns + round(plan["duration_s"] * 1e9))
     flow.finish(_DRAIN_S)
+    load.stop()
     network.check_alive()
     report["captures"] = captures.stop()
     (logs / "counters-after.json").write_text(json.dumps(counters.read(network), sort_keys=True))

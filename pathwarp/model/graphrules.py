@@ -5,7 +5,7 @@ As in `rules`, these look at the file as read, so that one mistake doesn't hide 
 its links are sound.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pathwarp.base.complaints import Complaint
@@ -20,19 +20,27 @@ MOST_INTERFACES = MOST_SUBFLOWS = 8
 TAKEN = "management"
 
 
-def is_graph(data: dict[str, Any]) -> bool:
+def is_graph(data: Mapping[str, Any]) -> bool:
     """Whether a topology is a graph, and not of the short form."""
     return "links" in data or "routers" in data
 
 
-def main_paths(data: dict[str, Any]) -> list[str]:
-    """The paths between the first two hosts, of which a scenario can prefer one; all where these can't be told."""
+def ends_of_paths(data: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
+    """Path to the hosts at its ends, of a topology of either form; none where these can't be told."""
     links, paths, hosts = _mapping(data.get("links")), _mapping(data.get("paths")), _texts(data.get("hosts"))
+    if not is_graph(data):
+        return dict.fromkeys(paths, (hosts[0], hosts[1])) if len(hosts) == 2 else {}
     try:
         ends = {name: (link["between"][0], link["between"][1]) for name, link in links.items()}
-        return [route.path for route in between(routes_of(ends, paths, hosts), hosts[0], hosts[1])] or list(paths)
+        return {route.path: route.hosts for route in routes_of(ends, paths, hosts)}
     except (KeyError, IndexError, TypeError):
-        return list(paths)
+        return {}
+
+
+def main_paths(data: Mapping[str, Any], hosts: Sequence[object]) -> list[str]:
+    """The paths between two hosts, of which a scenario can prefer one; all where these can't be told."""
+    found = [path for path, ends in ends_of_paths(data).items() if set(ends) == set(hosts)]
+    return found or list(_mapping(data.get("paths")))
 
 
 def graph_complaints(file: YamlFile) -> Iterator[Complaint]:

@@ -22,7 +22,7 @@ from pathwarp.model.schema.mobility import Mobility
 from pathwarp.model.schema.scenario import Scenario
 from pathwarp.model.schema.topology import Topology
 from pathwarp.model.schema.variant import ResolvedVariant, Variant, resolve
-from pathwarp.model.schema.workload import WORKLOAD_KINDS, Workload
+from pathwarp.model.schema.workload import LOAD_KINDS, OWN_KINDS, WORKLOAD_KINDS, Workload
 
 ALL = "all"
 PINNED = "vms/sysctls.yaml"
@@ -46,6 +46,7 @@ class Experiment:
     pinned: dict[str, str]
     variants: dict[str, ResolvedVariant]
     workloads: dict[str, Workload]
+    load: dict[str, Workload]
 
 
 def load_experiment(
@@ -91,11 +92,23 @@ def load_experiment(
         with gather(complaints):
             loaded_workloads[name] = load_workload(catalogue, name, overrides)
             complaints += _trace_complaints(catalogue, loaded_workloads[name])
+    load: dict[str, Workload] = {}
+    for name in dict.fromkeys(flow.traffic for flow in model.load if flow.traffic) if model else ():
+        if catalogue.complaint(WORKLOAD, name, "") is None:
+            with gather(complaints):
+                load[name] = load_workload(catalogue, name)
+    for name, kinds, found in (
+        *((name, OWN_KINDS, loaded_workloads) for name in loaded_workloads),
+        *((name, LOAD_KINDS, load) for name in load),
+    ):
+        if found[name].kind not in kinds:
+            what = f"is {found[name].kind}, which is {'for load only' if kinds == OWN_KINDS else 'no load'}"
+            complaints.append(Complaint(f"traffic/{name}.yaml: kind", what, ", ".join(kinds)))
     if file and model:
         complaints += _sysctl_complaints(file, model, loaded_variants)
     if complaints or model is None or topology is None:
         raise Complaints(complaints)
-    return Experiment(model, topology, pinned, loaded_variants, loaded_workloads)
+    return Experiment(model, topology, pinned, loaded_variants, loaded_workloads, load)
 
 
 def load_topology(catalogue: Catalogue, name: str, overrides: tuple[Override, ...] = ()) -> AnyTopology:

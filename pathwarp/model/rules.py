@@ -13,6 +13,7 @@ from pathwarp.base.units import parse_duration_ns
 from pathwarp.base.yamlfile import Place, YamlFile
 from pathwarp.model.catalogue import TOPOLOGY, VARIANT, WORKLOAD, Catalogue, FileKind, is_name, suggest
 from pathwarp.model.events.registry import kinds_with, options
+from pathwarp.model.flowrules import flow_complaints
 from pathwarp.model.graphrules import main_paths
 
 
@@ -30,7 +31,7 @@ def scenario_complaints(file: YamlFile, topology: YamlFile | None, catalogue: Ca
         yield Complaint(
             file.where(scheduler), "is set by the key scheduler", hint=f"write `scheduler: {_at(data, scheduler)}`"
         )
-    paths = main_paths(topology.data) if topology else []
+    paths = main_paths(topology.data, _ends(data, topology.data)) if topology else []
     # In a graph, an event may name a link, too.
     links = list(_mapping(topology.data.get("links"))) if topology else []
     places: list[Place] = [("preferred-path",)]
@@ -40,8 +41,16 @@ def scenario_complaints(file: YamlFile, topology: YamlFile | None, catalogue: Ca
         if valid and isinstance(name, str) and name not in valid:
             what = f"'{name}' is not a path of the topology {data.get('topology')}"
             yield Complaint(file.where(place), what, ", ".join(dict.fromkeys(valid)), suggest(name, valid))
+    yield from flow_complaints(file, topology, catalogue)
     for index, event in enumerate(_list(data.get("events"))):
         yield from _event_complaints(file, ("events", index), _mapping(event))
+
+
+def _ends(data: dict[str, Any], topology: dict[str, Any]) -> list[object]:
+    """Sender and receiver of the data: those of the primary flow, or else the first two hosts."""
+    flows = [_mapping(flow) for flow in _list(data.get("flows"))]
+    primary = next((flow for flow in flows if flow.get("primary") is True), None)
+    return [primary.get("from"), primary.get("to")] if primary else _list(topology.get("hosts"))[:2]
 
 
 def _name_complaints(file: YamlFile, catalogue: Catalogue) -> Iterator[Complaint]:

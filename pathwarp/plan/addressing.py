@@ -4,10 +4,10 @@
 Neighbours are entered by hand: ARP through a delayed link would take a round trip that no real link has.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from pathwarp.model.routes import Route
-from pathwarp.plan.network import MANAGEMENT, Interface, Network
+from pathwarp.plan.network import Interface, Network
 
 
 def host_lines(network: Network, end: Interface, preferred: str) -> list[str]:
@@ -26,18 +26,15 @@ def host_lines(network: Network, end: Interface, preferred: str) -> list[str]:
     ]
 
 
-def all_lines(network: Network, management: Mapping[str, str], preferred: str) -> dict[str, list[str]]:
-    """Node to all of its lines; `management` are the hosts' addresses on the link for signalling."""
-    lines: dict[str, list[str]] = {}
+def all_lines(network: Network, signalling: Mapping[str, Sequence[str]], preferred: str) -> dict[str, list[str]]:
+    """Node to all of its lines; `signalling` are those for its links of that kind, which come first."""
+    lines = {node: list(own) for node, own in signalling.items() if node not in network.hosts}
     for router in network.routers:
         lines[router] = [line for end in network.interfaces[router] for line in _router_lines(end)]
     for router, routes in _forwarding(network).items():
         lines[router] += _route_lines(routes)
     for host in network.hosts:
-        lines[host] = []
-        if host in management:
-            lines[host] = [f"addr add {management[host]}/24 dev {MANAGEMENT}", f"link set dev {MANAGEMENT} up"]
-        lines[host].append("link set dev lo up")
+        lines[host] = [*signalling.get(host, ()), "link set dev lo up"]
         for end in network.interfaces[host]:
             lines[host] += [f"link set dev {end.name} mtu {end.mtu_bytes}", f"link set dev {end.name} up"]
             lines[host] += host_lines(network, end, preferred)

@@ -18,6 +18,7 @@ from pathwarp.model.routes import between
 from pathwarp.model.schema.graph import AnyLink, AnyTopology
 from pathwarp.model.schema.scenario import MOST_EVENTS, TRACE_END, Event, Scenario
 from pathwarp.model.traces import Burst
+from pathwarp.plan.flows import ends_of
 from pathwarp.plan.shapes import Shapes, Span, of_link, shapes_at
 from pathwarp.plan.targets import path_of, target_of
 
@@ -50,6 +51,7 @@ def plan_events(
     event cannot be placed in them, or meets a failure on its path that is not over.
     """
     complaints: list[Complaint] = []
+    ends = ends_of(topology, scenario)
     spans: list[Span] = []
     number = sum(event.repeat.times if event.repeat else 1 for event in scenario.events)
     if number > MOST_EVENTS:
@@ -57,7 +59,7 @@ def plan_events(
         raise Complaints.one(f"scenarios/{scenario.name}.yaml: events", what, f"at most {MOST_EVENTS}")
     for index, event in enumerate(scenario.events):
         where = f"scenarios/{scenario.name}.yaml: events.{index}"
-        target = target_of(topology, event, where)
+        target = target_of(topology, ends, event, where)
         if isinstance(target, Complaint):
             complaints.append(target)
             continue
@@ -78,7 +80,7 @@ def plan_events(
     if complaints:
         raise Complaints(complaints)
     actions = []
-    routes = between(topology.routes(), *topology.hosts[:2])
+    routes = between(topology.routes(), *ends)
     for name, link in topology.wires().items():
         own, course = [span for span in spans if span.link == name], of_link(courses, name)
         actions += [action for span in own for action in _actions(span, own, link, course)]

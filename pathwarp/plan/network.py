@@ -5,7 +5,7 @@ A host's own interface is never shaped: a queue there would hold its packets bac
 direction leaves a host, a node of its own in the middle of the link shapes it, which is all that the short form has.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -14,7 +14,6 @@ from pathwarp.model.schema.graph import AnyLink, AnyTopology
 
 # The last part of an address and of an Ethernet address: of a cable's near end and of its far end.
 NEAR, FAR = (1, "01"), (254, "fe")
-MANAGEMENT = "management"
 
 
 @dataclass(frozen=True)
@@ -134,8 +133,3 @@ def _cable(
     object.__setattr__(one, "peer", other)
     object.__setattr__(other, "peer", one)
     return one, other
-
-
-def management(hosts: Sequence[str]) -> dict[str, str]:
-    """Host to IPv4 address (in one /24) on the link for signalling, which no event touches."""
-    return {host: f"10.0.0.{i}" for i, host in enumerate(hosts, start=1)}

@@ -2,7 +2,7 @@
 """The guest's orders: every file that it finds in its run folder, to the byte (docs/reference/data-files.md)."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
@@ -11,9 +11,11 @@ from pathwarp.model.events.registry import EVENT_KINDS
 from pathwarp.model.schema.workload import ConstantWorkload
 from pathwarp.model.traces import Burst, Trace, departures
 from pathwarp.plan import network as networks
+from pathwarp.plan import signalling
 from pathwarp.plan.addressing import all_lines, host_lines
 from pathwarp.plan.events import TRACE
-from pathwarp.plan.joins import joins
+from pathwarp.plan.flows import hosts_of, load_orders
+from pathwarp.plan.joins import all_joins
 from pathwarp.plan.network import Network
 from pathwarp.plan.taps import taps
 from pathwarp.plan.trial import Trial
@@ -37,12 +39,12 @@ def orders(trial: Trial, release: str) -> dict[str, bytes]:
 
 def plan_of(trial: Trial, release: str) -> dict[str, object]:
     """What the guest is to do, ready for JSON."""
-    sender, receiver = ends = trial.topology.hosts[:2]
+    sender, receiver = ends = trial.ends
     network = networks.build(trial.topology)
     routes = network.paths(*ends)
     preferred = trial.scenario.preferred_path
     own = {sender: network.first, receiver: network.last}
-    management = networks.management(ends)
+    hosts = hosts_of(trial.topology, trial.scenario)
     return {
         "format": FORMAT,
         "release": release,
@@ -61,10 +63,10 @@ def plan_of(trial: Trial, release: str) -> dict[str, object]:
         "addresses": {host: {route.path: end(route).address for route in routes} for host, end in own.items()},
         "interfaces": {host: {route.path: end(route).name for route in routes} for host, end in own.items()},
         "mtu_bytes": {route.path: network.first(route).mtu_bytes for route in routes},
-        "network": _network(trial, network, management),
-        "joins": joins(network, routes, preferred),
+        "network": _network(trial, network, hosts),
+        "joins": all_joins(network, trial.scenario, ends, trial.variant.transport),
         **PORTS,
-        "management": management,
+        "management": signalling.addresses(hosts),
         "packet_bytes": trial.workload.packet_bytes,
         "duration_s": trial.virtual_s,
         "bursts": [list(burst) for burst in trial.replay.bursts],
@@ -72,20 +74,21 @@ def plan_of(trial: Trial, release: str) -> dict[str, object]:
         "events": list(_events(trial, network)),
         **({"point": list(trial.point.values)} if trial.point.values else {}),
         **_losses(trial, network),
+        **_load(trial, network),
     }
 
 
-def _network(trial: Trial, network: Network, management: dict[str, str]) -> dict[str, object]:
+def _network(trial: Trial, network: Network, hosts: Sequence[str]) -> dict[str, object]:
     """Nodes, cables in the order in which they are laid, `ip` lines of each node, and what is shaped where."""
     return {
         "hosts": list(network.hosts),
-        "routers": list(network.routers),
+        "routers": [*network.routers, *signalling.routers(hosts)],
         "cables": [
             [{"node": end.node, "interface": end.name, "mac": end.mac} for end in cable] for cable in network.cables
         ],
-        "signalling": [[{"node": host, "interface": networks.MANAGEMENT} for host in management]],
-        "lines": all_lines(network, management, trial.scenario.preferred_path),
-        "captures": [{"host": host, "interface": end.name} for host in management for end in network.interfaces[host]],
+        "signalling": signalling.cables(hosts),
+        "lines": all_lines(network, signalling.lines(hosts), trial.scenario.preferred_path),
+        "captures": [{"host": host, "interface": end.name} for host in hosts for end in network.interfaces[host]],
         "shapes": [
             {"link": link, "direction": way, "node": end.node, "interface": end.name, "mtu_bytes": end.mtu_bytes}
             | {"shape": trial.replay.shapes[link][way]}
@@ -94,12 +97,22 @@ def _network(trial: Trial, network: Network, management: dict[str, str]) -> dict
     }
 
 
+def _load(trial: Trial, network: Network) -> dict[str, object]:
+    """The flows beside the one that the metrics are about; nothing where the scenario lists no flows."""
+    if trial.scenario.flows is None:
+        return {}
+    flows = load_orders(network, trial.scenario, trial.load, trial.variant.transport)
+    links = {route.path: list(route.links) for route in network.paths(*trial.ends)}
+    assert trial.scenario.primary, "rules see to it"
+    return {"flow": trial.scenario.primary.name, "links": links, "load": list(flows)}
+
+
 def _losses(trial: Trial, network: Network) -> dict[str, object]:
     """The packets to lose, and where; where the scenario says nothing of them, nothing is looked at."""
     targets = trial.replay.losses
     if targets is None:
         return {}
-    return {"losses": [target._asdict() for target in targets], "taps": taps(network, trial.topology.hosts[:2])}
+    return {"losses": [target._asdict() for target in targets], "taps": taps(network, trial.ends)}
 
 
 def _events(trial: Trial, network: Network) -> Iterator[dict[str, object]]:
@@ -108,7 +121,7 @@ def _events(trial: Trial, network: Network) -> Iterator[dict[str, object]]:
     `path_is` down when the event has the path fail, up when that ends. `expect` are the paths that have to have a
     subflow just before; they are looked at before each failure and before the first event of the scenario itself.
     """
-    paths = [route.path for route in network.paths(*trial.topology.hosts[:2])]
+    paths = [route.path for route in network.paths(*trial.ends)]
     up = list(paths)
     looked = False
     for action in trial.replay.events:
@@ -130,7 +143,7 @@ def _events(trial: Trial, network: Network) -> Iterator[dict[str, object]]:
 
 
 def _site(trial: Trial, network: Network, link: str, path: str | None) -> Site:
-    receiver = trial.topology.hosts[1]
+    receiver = trial.ends[1]
     leaves = [network.shaped[link, way] for way in ("up", "down") if (link, way) in network.shaped]
     end = next((end for end in network.interfaces[receiver] if end.link == link), None)
     return Site(

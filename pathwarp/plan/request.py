@@ -108,7 +108,8 @@ def _plan_point(catalogue: Catalogue, request: Request, point: Point, experiment
     trials: list[Trial] = []
     topology, end_ns = experiment.topology, experiment.scenario.duration_ns
     with gather(complaints):
-        check_reach(topology, experiment.scenario)
+        for transport in dict.fromkeys(variant.transport for variant in experiment.variants.values()):
+            check_reach(topology, experiment.scenario, transport)
     links: dict[tuple[str, ...], Followed] = {}
     for files, seed in {link_files(seed, topology): seed for seed in seeds}.items():
         with gather(complaints):
@@ -130,6 +131,7 @@ def _plan_point(catalogue: Catalogue, request: Request, point: Point, experiment
                     topology=experiment.topology,
                     pinned=experiment.pinned,
                     workload=workload,
+                    load=experiment.load,
                     variant=variant,
                     seed=seed,
                     replay=replay,

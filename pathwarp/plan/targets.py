@@ -17,9 +17,9 @@ class Target:
     path: str | None
 
 
-def target_of(topology: AnyTopology, event: Event, where: str) -> Target | Complaint:
-    """The target of an event at this place in its file, or what is wrong with it."""
-    routes = between(topology.routes(), *topology.hosts[:2])
+def target_of(topology: AnyTopology, ends: tuple[str, str], event: Event, where: str) -> Target | Complaint:
+    """The target of an event at this place in its file, or what is wrong with it; `ends` are those of the data."""
+    routes = between(topology.routes(), *ends)
     found = _at_receiver(routes, event, where) if event.kind.at_receiver else _link(topology, routes, event, where)
     if isinstance(found, Complaint):
         return found

@@ -17,6 +17,7 @@ from pathwarp.model.schema.variant import ResolvedVariant
 from pathwarp.model.schema.workload import Workload
 from pathwarp.model.traces import Burst
 from pathwarp.plan.events import Action
+from pathwarp.plan.flows import ends_of
 from pathwarp.plan.losses import Target
 from pathwarp.plan.shapes import Shapes
 
@@ -47,6 +48,7 @@ class Trial:
     topology: AnyTopology
     pinned: Mapping[str, str] = field(repr=False)
     workload: Workload
+    load: Mapping[str, Workload]
     variant: ResolvedVariant
     seed: int
     replay: Replay = field(repr=False)
@@ -59,6 +61,11 @@ class Trial:
         """Where the result goes, relative to the project's folder."""
         scenario = label(self.scenario.name, self.overrides, self.backend, self.point.label)
         return Path("results", scenario, self.variant.name, self.workload.name, f"seed-{self.seed:03d}")
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        """Sender and receiver of the data."""
+        return ends_of(self.topology, self.scenario)
 
     @property
     def title(self) -> str:

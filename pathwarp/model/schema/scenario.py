@@ -17,6 +17,7 @@ from pathwarp.model.events.registry import EVENT_KINDS, FAILURES, options
 from pathwarp.model.metrics import OF_TRIALS
 from pathwarp.model.schema.common import Count, DurationNs, Line, Name, PacketCount, Part, RateBitS, Sysctls, between
 from pathwarp.model.schema.exactloss import MOST_LOSSES, ExactLoss
+from pathwarp.model.schema.flow import MOST_FLOWS, Flow
 from pathwarp.model.schema.grid import MOST_AXES, Axis, check_starts
 from pathwarp.model.schema.topology import Loss, Shape
 
@@ -159,6 +160,8 @@ class Scenario(Part):
     events: Annotated[tuple[Event, ...], Field(max_length=MOST_EVENTS)] = ()
     # None: nobody looks at single packets. An empty list has them looked at, and none lost.
     losses: Annotated[tuple[ExactLoss, ...], Field(max_length=MOST_LOSSES)] | None = None
+    # None: one flow, from the topology's first host to its second.
+    flows: Annotated[tuple[Flow, ...], Field(max_length=MOST_FLOWS)] | None = None
     metrics: Annotated[tuple[MetricKey, ...], Field(min_length=1)]
     # The trials are run at each point of it.
     grid: Annotated[dict[Name, Axis], AfterValidator(check_starts), Field(default_factory=dict, max_length=MOST_AXES)]
@@ -166,3 +169,13 @@ class Scenario(Part):
     predict: Annotated[bool, BeforeValidator(read_switch)] = False
     # Real time is for comparing with virtual time: nothing repeats in it.
     time: Literal["virtual", "real"] = "virtual"
+
+    @property
+    def primary(self) -> Flow | None:
+        """The flow that the metrics are about, where the scenario lists flows."""
+        return next((flow for flow in self.flows or () if flow.primary), None)
+
+    @property
+    def load(self) -> tuple[Flow, ...]:
+        """All other flows."""
+        return tuple(flow for flow in self.flows or () if not flow.primary)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Models of a workload, `traffic/NAME.yaml`, by its `kind`: bursts that start at given instants, or a constant rate."""
+"""Models of a workload, `traffic/NAME.yaml`, by its `kind`: bursts, a constant rate, or load that D-ITG draws."""
 
 from fractions import Fraction
 from math import ceil
@@ -123,6 +123,11 @@ def read_rate(value: object) -> Rate:
     return rate
 
 
+def packets_s(rate: Rate, packet_bytes: int) -> Fraction:
+    """A rate in packets of one size a second."""
+    return Fraction(rate.per_s, 1 if rate.unit == "packets" else 8 * packet_bytes)
+
+
 class AnyWorkload(Part):
     """What all of them have; `packet_bytes` is the payload of one send call."""
 
@@ -143,11 +148,47 @@ class ConstantWorkload(AnyWorkload):
 
     @property
     def packets_s(self) -> Fraction:
-        return Fraction(self.rate.per_s, 1 if self.rate.unit == "packets" else 8 * self.packet_bytes)
+        return packets_s(self.rate, self.packet_bytes)
 
     def packets(self, duration_ns: int) -> int:
         """How many packets leave before the end, the first at 0."""
         return ceil(self.packets_s * duration_ns / 1_000_000_000)
+
+
+class LoadWorkload(AnyWorkload):
+    """Base of what only background load sends: D-ITG draws it while it runs."""
+
+    traces: ClassVar[None] = None
+    generated: ClassVar[bool] = False
+
+
+class ExponentialWorkload(LoadWorkload):
+    """Packets of one size, with exponential times between them: a Poisson stream of this mean rate."""
+
+    kind: Literal["exponential"]
+    rate: Annotated[Rate, BeforeValidator(read_rate)]
+
+
+class Pareto(Part):
+    """Times with P(longer than t) = (`shortest` / t) ^ `shape`."""
+
+    shape: Annotated[float, Field(gt=1, le=10)]
+    shortest_ns: Annotated[DurationNs, Field(alias="shortest", ge=1_000_000)]
+
+
+class OnOffWorkload(LoadWorkload):
+    """Packets of one size at one distance while it is on; how long it is on and off is Pareto."""
+
+    kind: Literal["on-off"]
+    rate: Annotated[Rate, BeforeValidator(read_rate)]
+    on: Pareto
+    off: Pareto
+
+
+class GreedyWorkload(LoadWorkload):
+    """As much as the transport takes."""
+
+    kind: Literal["greedy"]
 
 
 class BurstWorkload(AnyWorkload):
@@ -177,9 +218,15 @@ class BurstWorkload(AnyWorkload):
 
 
 # One application's traffic.
-Workload = BurstWorkload | ConstantWorkload
+Workload = BurstWorkload | ConstantWorkload | ExponentialWorkload | OnOffWorkload | GreedyWorkload
 # The kinds of workload by name.
-WORKLOAD_KINDS: dict[str, type[BurstWorkload] | type[ConstantWorkload]] = {
+WORKLOAD_KINDS: dict[str, type[Workload]] = {
     "bursts": BurstWorkload,
     "constant": ConstantWorkload,
+    "exponential": ExponentialWorkload,
+    "on-off": OnOffWorkload,
+    "greedy": GreedyWorkload,
 }
+# Of load, and of what a scenario's own traffic can be.
+LOAD_KINDS = ("constant", "exponential", "on-off", "greedy")
+OWN_KINDS = ("bursts", "constant")
