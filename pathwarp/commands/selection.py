@@ -102,6 +102,7 @@ def print_table(
     seeds: Sequence[int] | None = None,
 ) -> Exit:
     """Print the table of what is sealed; folders that cannot be used are named behind it and make it FAILED."""
+    from pathwarp.present.flowtable import render_flows
     from pathwarp.present.headline import by_headline
     from pathwarp.present.table import render
 
@@ -109,6 +110,7 @@ def print_table(
     scenario, results, folder = read_results(catalogue, selection, backend, complaints, seeds)
     tables = by_headline(results, (metric,) if metric else scenario.metrics).items()
     click.echo("\n".join(render(part, key, scenario.baseline, shown(folder)) for key, part in tables), nl=False)
+    click.echo("".join(render_flows(results)), nl=False)
     return say_left_out(complaints)
 
 

@@ -10,6 +10,7 @@ from pathwarp.base.broken import unusable
 from pathwarp.measure import bursts, delays, losses
 from pathwarp.measure.analysis import Analysis, analyse
 from pathwarp.measure.exactlosses import exact_losses
+from pathwarp.measure.flows import flow_metrics
 from pathwarp.measure.inputs import counter_changes
 from pathwarp.measure.timing.course import course
 from pathwarp.measure.transports import reinjections
@@ -36,6 +37,7 @@ def _measure(trial: Analysis, folder: Path) -> dict:
             **(of_losses if "losses" in trial.inputs.plan else {}),
             **of_bursts,
             **delay_metrics(trial),
+            **flow_metrics(trial),
             "goodput_mbps": delays.goodput_mbps(trial.log),
             "reinjected_packets": int((resent.reinjected > 0).sum()),
             "reinjected_bytes": int(resent.reinjected.sum()),

@@ -14,7 +14,15 @@ from pathwarp.model.catalogue import WORKLOAD, Catalogue, is_name, suggest
 from pathwarp.model.graphrules import ends_of_paths
 
 # What the primary flow has from the scenario.
-_OF_LOAD = ("traffic", "start", "stop")
+_OF_LOAD = ("transport", "traffic", "start", "stop")
+
+
+def load_names(data: Mapping[str, Any]) -> list[str]:
+    """The workloads of a scenario's load, each once."""
+    flows = data.get("flows")
+    entries = [flow for flow in flows if isinstance(flow, dict)] if isinstance(flows, list) else []
+    names = [flow.get("traffic") for flow in entries if flow.get("primary") is not True]
+    return list(dict.fromkeys(name for name in names if isinstance(name, str)))
 
 
 def flow_complaints(file: YamlFile, topology: YamlFile | None, catalogue: Catalogue) -> Iterator[Complaint]:
@@ -43,10 +51,9 @@ def flow_complaints(file: YamlFile, topology: YamlFile | None, catalogue: Catalo
 def _own_complaints(file: YamlFile, place: Place, flow: Mapping[str, Any], catalogue: Catalogue) -> Iterator[Complaint]:
     if flow.get("primary") is True:
         for key in (key for key in _OF_LOAD if key in flow):
-            yield Complaint(file.where((*place, key)), "is for load", "", "the primary flow is as the scenario has it")
-        if flow.get("transport") == "udp":
-            valid = "the variant's: leave transport out"
-            yield Complaint(file.where((*place, "transport")), "'udp' is for load", valid)
+            yield Complaint(
+                file.where((*place, key)), "is for load", "", "the scenario and the variant say it of the primary flow"
+            )
         return
     traffic = flow.get("traffic")
     if traffic is None:

@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from pathwarp.base.complaints import Complaint, Complaints, gather
 from pathwarp.base.yamlfile import YamlFile, read
 from pathwarp.model.catalogue import MOBILITY, SCENARIO, TOPOLOGY, VARIANT, WORKLOAD, Catalogue, FileKind, suggest
+from pathwarp.model.flowrules import load_names
 from pathwarp.model.graphrules import graph_complaints, is_graph
 from pathwarp.model.links.files import missing
 from pathwarp.model.overrides import OPTION, TOPOLOGY_FILE, WORKLOAD_FILE, Override, apply
@@ -93,7 +94,7 @@ def load_experiment(
             loaded_workloads[name] = load_workload(catalogue, name, overrides)
             complaints += _trace_complaints(catalogue, loaded_workloads[name])
     load: dict[str, Workload] = {}
-    for name in dict.fromkeys(flow.traffic for flow in model.load if flow.traffic) if model else ():
+    for name in load_names(data):
         if catalogue.complaint(WORKLOAD, name, "") is None:
             with gather(complaints):
                 load[name] = load_workload(catalogue, name)

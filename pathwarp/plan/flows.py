@@ -54,7 +54,7 @@ def load_orders(
             "preferred_path": routes[0].path,
             "addresses": {host: {route.path: end(route).address for route in routes} for host, end in own.items()},
             "interfaces": {host: {route.path: end(route).name for route in routes} for host, end in own.items()},
-            "links": {route.path: list(route.links) for route in routes},
+            "links": passed(routes),
             "port": _PORT + number,
             "signalling_port": _SIGNALLING_PORT + number,
             "start_ns": flow.start_ns,
@@ -63,6 +63,13 @@ def load_orders(
             "packet_bytes": workload.packet_bytes,
             "sends": _sends(workload),
         }
+
+
+def passed(routes: Sequence[Route]) -> dict[str, list[list[str]]]:
+    """Path to its links in order, each with the node that data leaves on it."""
+    return {
+        route.path: [[link, node] for link, node in zip(route.links, route.nodes, strict=False)] for route in routes
+    }
 
 
 def routes_of(network: Network, flow: Flow, transport: str, preferred: str) -> Sequence[Route]:

@@ -14,7 +14,7 @@ from pathwarp.plan import network as networks
 from pathwarp.plan import signalling
 from pathwarp.plan.addressing import all_lines, host_lines
 from pathwarp.plan.events import TRACE
-from pathwarp.plan.flows import hosts_of, load_orders
+from pathwarp.plan.flows import hosts_of, load_orders, passed
 from pathwarp.plan.joins import all_joins
 from pathwarp.plan.network import Network
 from pathwarp.plan.taps import taps
@@ -102,9 +102,8 @@ def _load(trial: Trial, network: Network) -> dict[str, object]:
     if trial.scenario.flows is None:
         return {}
     flows = load_orders(network, trial.scenario, trial.load, trial.variant.transport)
-    links = {route.path: list(route.links) for route in network.paths(*trial.ends)}
     assert trial.scenario.primary, "rules see to it"
-    return {"flow": trial.scenario.primary.name, "links": links, "load": list(flows)}
+    return {"flow": trial.scenario.primary.name, "links": passed(network.paths(*trial.ends)), "load": list(flows)}
 
 
 def _losses(trial: Trial, network: Network) -> dict[str, object]:

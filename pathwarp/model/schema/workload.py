@@ -8,8 +8,8 @@ from typing import Annotated, ClassVar, Generic, Literal, NamedTuple, Self, Type
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from pathwarp.base.complaints import BadValue
-from pathwarp.base.units import PACKET_RATE, RATE, parse_packet_rate_s, parse_rate_bit_s
-from pathwarp.model.schema.common import DurationNs, Line, Name, Part, SizeBytes
+from pathwarp.base.units import PACKET_RATE, RATE, parse_duration_ns, parse_packet_rate_s, parse_rate_bit_s
+from pathwarp.model.schema.common import DurationNs, Line, Name, Part, SizeBytes, between
 
 # What D-ITG 2.8.1 sends over TCP: its header inside the payload takes 24 bytes, its buffer holds 64000.
 SMALLEST_SEND_BYTES = 24
@@ -173,7 +173,7 @@ class Pareto(Part):
     """Times with P(longer than t) = (`shortest` / t) ^ `shape`."""
 
     shape: Annotated[float, Field(gt=1, le=10)]
-    shortest_ns: Annotated[DurationNs, Field(alias="shortest", ge=1_000_000)]
+    shortest_ns: Annotated[int, between(parse_duration_ns, "1 ms", "1 h"), Field(alias="shortest")]
 
 
 class OnOffWorkload(LoadWorkload):

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Flows beside the data: each sends what its file says, in its own time, and is told from all others."""
+
+import json
+
+import pytest
+from conftest import run
+
+from pathwarp.measure.apps import ditg
+from pathwarp.plan.request import Request, plan_trials
+
+RATE_MBPS = 20
+
+
+@pytest.fixture(scope="module")
+def trial(tmp_path_factory, make_project):
+    root = make_project(tmp_path_factory.mktemp("flows"))
+    return run(root, {"flows": plan_trials(Request(root, "flows"))[0]})["flows"]
+
+
+@pytest.fixture(scope="module")
+def metrics(trial):
+    return json.loads((trial.folder / "metrics.json").read_text())
+
+
+@pytest.fixture(scope="module")
+def flows(metrics):
+    return {flow["flow"]: flow for flow in metrics["flows"]}
+
+
+@pytest.fixture(scope="module")
+def log(trial):
+    """Flow -> what its receiver read."""
+    start_ns = trial.guest["flow_start_ns"]
+    return lambda name: ditg.read(trial.folder / f"logs/load-{name}-receiver.txt", start_ns)
+
+
+def test_a_constant_rate_is_constant(log, flows):
+    steady = log("steady")
+    assert (steady.size == 1000).all()
+    gaps_ms = (steady.tx_ns[1:] - steady.tx_ns[:-1]) / 1e6
+    assert gaps_ms.min() == pytest.approx(10, abs=0.1)
+    assert gaps_ms.max() == pytest.approx(10, abs=0.1)
+    assert flows["steady"]["packets_sent"] == pytest.approx(300, abs=2)
+
+
+def test_exponential_times_vary_as_much_as_they_are_long(log):
+    drawn = log("drawn")
+    gaps_ms = (drawn.tx_ns[1:] - drawn.tx_ns[:-1]) / 1e6
+    # 600 packets: the mean of an exponential sample is within 4 standard errors.
+    assert gaps_ms.mean() == pytest.approx(5, rel=4 / len(gaps_ms) ** 0.5)
+    assert gaps_ms.std() == pytest.approx(5, rel=0.25)
+
+
+def test_pareto_times_part_bursts(log):
+    bursts = log("bursts")
+    gaps_ms = (bursts.tx_ns[1:] - bursts.tx_ns[:-1]) / 1e6
+    pauses = gaps_ms[gaps_ms > 50]
+    assert len(pauses) >= 2
+    assert pauses.min() >= 95, "no pause is shorter than the shortest"
+
+
+def test_a_flow_starts_and_stops_in_its_time(trial, log):
+    sent_s = (log("late").tx_ns - trial.guest["flow_start_ns"]) / 1e9
+    assert 1.0 <= sent_s.min() < 1.1
+    assert 1.9 < sent_s.max() < 2.1
+
+
+def test_what_was_sent_and_not_lost_was_read(flows, log):
+    for name in ("steady", "drawn"):
+        arrived = flows[name]["packets_sent"] - flows[name]["lost_packets"]
+        assert flows[name]["messages_read"] == arrived == len(log(name))
+
+
+def test_two_connections_between_the_same_hosts_are_told_apart(trial, flows):
+    """Each one's packets carry what its own receiver read, and no more than its sender wrote."""
+    assert flows["rival"]["messages_read"] > 100
+    assert flows["data"]["messages_read"] > 100
+    payload = trial.analysis.packets.end.max()
+    assert payload >= trial.analysis.log.size.sum()
+    for name in ("data", "rival"):
+        least = flows[name]["messages_read"] * (1400 if name == "data" else 1000) / 1448
+        assert flows[name]["packets_sent"] >= least
+
+
+def test_all_share_the_bottleneck(trial, metrics, log):
+    logs = [trial.analysis.log, *(log(name) for name in ("rival", "drawn", "late"))]
+    end_ns = trial.guest["flow_start_ns"] + 3_000_000_000
+    read_mbps = sum(int(one.size[one.rx_ns < end_ns].sum()) for one in logs) * 8 / 3 / 1e6
+    assert 0.8 * RATE_MBPS < read_mbps < RATE_MBPS
+    assert metrics["fairness_index"]["middle from left"]["flows"] == 4
+    assert metrics["fairness_index"]["middle from right"]["flows"] == 2
