@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Jitter: what each packet's delay is drawn from, and giving that to the link's netem by rtnetlink(7).
 
-`tc` knows neither netem's seed nor tables other than its own files. Modules that draw random numbers when they are
-imported are left to trials with jitter: the others' random numbers stay as they are.
+`tc` knows neither netem's seed nor tables other than its own files. Only trials with jitter import this module, and
+what it imports draws random numbers: the others' stay as they are.
 """
 
 import errno
@@ -60,17 +60,17 @@ def seed_of(seed: int, node: str, interface: str, times: int) -> int:
     return int.from_bytes(hashlib.sha256(f"{seed} {node} {interface} {times}".encode()).digest()[:8], "little")
 
 
-def leave_to_flow(interface: str) -> None:
-    """Keep a node's own packets off a link, which would take draws and be in no capture: IPv6 looks for neighbours."""
-    kernel.write_sysctl(f"net.ipv6.conf.{interface}.disable_ipv6", "1")
-
-
 class Draws:
     """The draws of a trial's links; `seed` is the trial's."""
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
         self.times: Counter[tuple[str, str]] = Counter()
+
+    @staticmethod
+    def leave_to_flow(interface: str) -> None:
+        """Keep IPv6's own packets off a link: they would take draws, and no capture has them."""
+        kernel.write_sysctl(f"net.ipv6.conf.{interface}.disable_ipv6", "1")
 
     def give(self, node: str, pid: int, interface: str, shape: dict, fresh: bool) -> list[str]:
         """Have a link's inner netem draw as the shape says, and what that is in words; nothing without jitter.

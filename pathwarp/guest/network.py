@@ -5,17 +5,20 @@ import subprocess
 from collections.abc import Sequence
 from contextlib import nullcontext
 from itertools import count
+from typing import TYPE_CHECKING
 
 from mininet.log import setLogLevel
 from mininet.node import Node
 
-import draws
 import kernel
 import mptcp
 import offload
 import shaping
 from namespaces import inside
 from nodes import Namespace, Veth
+
+if TYPE_CHECKING:
+    import draws
 
 _ROUTER_SYSCTLS = {"net.ipv4.ip_forward": "1"}
 
@@ -34,7 +37,7 @@ class Network:
         self.join_ports = count(plan["join_port"], -1)
         self.hosts = {name: Namespace(name) for name in self.setup["hosts"]}
         self.routers = {name: Namespace(name) for name in self.setup["routers"]}
-        self.draws = draws.Draws(plan["seed"])
+        self.draws = self._draws()
         self._connect()
         for router in self.routers:
             self._set_up_router(router)
@@ -71,6 +74,14 @@ class Network:
         """Give `ip` or `tc` many lines at once, in one process; what it prints."""
         return self.run(node, [tool, "-batch", "-"], "\n".join(lines) + "\n")
 
+    def _draws(self) -> "draws.Draws | None":
+        """What links with jitter draw; no trial without jitter has the module, whose import reads clocks."""
+        if not any("jitter" in place["shape"] for place in self.setup["shapes"]):
+            return None
+        import draws
+
+        return draws.Draws(self.plan["seed"])
+
     def _connect(self) -> None:
         """Lay the cables, those for D-ITG's signalling last: no failure reaches them, and no capture shows them.
 
@@ -97,8 +108,8 @@ class Network:
             for name, value in _ROUTER_SYSCTLS.items():
                 kernel.write_sysctl(name, value)
             for place in self.setup["shapes"]:
-                if place["node"] == router and "jitter" in place["shape"]:
-                    draws.leave_to_flow(place["interface"])
+                if self.draws and place["node"] == router and "jitter" in place["shape"]:
+                    self.draws.leave_to_flow(place["interface"])
 
     def _set_up_host(self, host: str) -> None:
         node = self.hosts[host]
@@ -117,6 +128,8 @@ class Network:
 
     def give_draws(self, places: list[dict], fresh: bool) -> list[str]:
         """Have links with jitter draw, after their lines; in words what fresh ones draw."""
+        if not self.draws:
+            return []
         return [
             line
             for place in places
