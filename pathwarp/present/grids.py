@@ -62,9 +62,9 @@ def draw_grids(
                     flat = {
                         variant: {x: one for (y, x), one in by.items() if y == value} for variant, by in pairs.items()
                     }
-                    here = (*where[:3], f"{first} {value} · points: measured, lines: predicted · {subtitle}", out_dir)
+                    below = (*where[:3], f"{first} {value} · points: measured, lines: predicted · {subtitle}", out_dir)
                     lines = _lines(results, traffic, second, {**at, first: value})
-                    yield from curves.draw(second, values[second], flat, *here, f"{name}-{safe(value)}", lines)
+                    yield from curves.draw(second, values[second], flat, *below, f"{name}-{safe(value)}", lines)
 
 
 def _changes(
