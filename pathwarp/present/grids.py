@@ -56,8 +56,8 @@ def draw_grids(
                 yield from heatmap.draw((first, second), (values[first], values[second]), pairs, *where)
                 if changes := _changes(pairs, scenario.baseline):
                     against = f"{title}, change against {looks[scenario.baseline].label}"
-                    here = (looks, metric, against, subtitle, out_dir, f"{name}-change", True)
-                    yield from heatmap.draw((first, second), (values[first], values[second]), changes, *here)
+                    changed = (looks, metric, against, subtitle, out_dir, f"{name}-change", True)
+                    yield from heatmap.draw((first, second), (values[first], values[second]), changes, *changed)
                 for value in values[first] if any(trial.predicted_ms is not None for trial in results) else ():
                     flat = {
                         variant: {x: one for (y, x), one in by.items() if y == value} for variant, by in pairs.items()
