@@ -99,10 +99,10 @@ def test_code_and_what_boots_it_count_by_their_paths(project, make_job, backend)
     ids = {make_job(backend).trial_id}
     guest = project / GUEST
     changes = [
-        lambda: (guest / "apps").mkdir(),  # nothing yet
-        lambda: (guest / "apps" / "flow.py").write_text("# new\n"),
-        lambda: (guest / "apps" / "flow.py").write_text("# newer\n"),
-        lambda: (guest / "apps").rename(guest / "engines"),
+        lambda: (guest / "tools").mkdir(),  # nothing yet
+        lambda: (guest / "tools" / "flow.py").write_text("# new\n"),
+        lambda: (guest / "tools" / "flow.py").write_text("# newer\n"),
+        lambda: (guest / "tools").rename(guest / "engines"),
         lambda: (guest / "engines" / "flow.py").rename(guest / "engines" / "mininet.py"),
         lambda: (guest / "trial.py").write_text((guest / "trial.py").read_text() + "\n"),
         lambda: (project / "vms/decode.sh").write_text("exit 1\n"),

@@ -159,10 +159,11 @@ def test_a_direction_that_leaves_a_host_is_shaped_behind_it(project):
 
 def test_subflows_are_announced_by_the_receiver_or_opened_by_the_sender():
     shared = build(Graph.model_validate(SHARED))
-    routes = shared.paths("server", "client")
-    assert joins(shared, routes, "far") == [{"path": "near", "host": "client", "how": "signal"}]
-    back = shared.paths("client", "server")
-    assert joins(shared, back, "far") == [{"path": "near", "host": "client", "how": "subflow"}]
+    for ends, how in ((("server", "client"), "signal"), (("client", "server"), "subflow")):
+        near, far = shared.paths(*ends)
+        (join,) = joins(shared, [far, near])
+        own = {"path": "near", "host": "client", "address": "10.3.1.1", "interface": "near"}
+        assert join == {**own, "how": how}
 
 
 def test_single_packets_are_lost_ahead_of_a_link_that_no_other_path_has():
