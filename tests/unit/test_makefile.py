@@ -2,7 +2,6 @@
 """The Makefile: what the user types reaches the engine untouched, and the engine's exit status comes back."""
 
 import os
-import resource
 import select
 import signal
 import subprocess
@@ -166,15 +165,15 @@ def test_a_request_to_end_make_ends_the_engine(project, number, whom, statuses):
     os.close(engine)
 
 
-def test_a_dry_run_runs_nothing(project):
-    assert "bin/pathwarp --make run" in make(project, "-n", "scenario=x").stdout
+def test_a_dry_run_runs_nothing_and_shows_that_make_calls_nothing_but_the_engine(project):
+    assert make(project, "-n", "scenario=x").stdout.splitlines() == ["bin/pathwarp --make run"]
     assert not (project / "arguments").exists()
 
 
 def test_tests_are_run_after_all_is_prepared(project):
     commands = make(project, "-n", "test").stdout.splitlines()
     assert commands[0].startswith("playbooks/bootstrap.sh ")
-    assert commands[-1] == "build/venv/bin/python -m pytest tests"
+    assert commands[-1].startswith("build/venv/bin/python -m pytest ")
     assert all(command.startswith("bin/pathwarp build ") for command in commands[1:-1])
 
 
@@ -184,12 +183,3 @@ def test_clean_keeps_downloads_and_results(project):
     assert make(project, "clean").returncode == 0
     assert [path.name for path in (project / "build").iterdir()] == ["downloads"]
     assert (project / "results" / "x").exists()
-
-
-def test_up_to_date_make_is_at_the_engine_at_once(project):
-    # CPU time, which doesn't depend on what else the machine does.
-    begin = resource.getrusage(resource.RUSAGE_CHILDREN)
-    for _ in range(10):
-        make(project, "scenario=x")
-    end = resource.getrusage(resource.RUSAGE_CHILDREN)
-    assert (end.ru_utime + end.ru_stime - begin.ru_utime - begin.ru_stime) / 10 < 0.1

@@ -28,8 +28,8 @@ def course(trial: Analysis, burst: int | None) -> dict[str, Any] | None:
     is when the first packet in flight was sent. `lost` are the packets at the end: the bytes that each takes on a link,
     and the copies that are lost (bits, counted on `path` or, where that is empty, on all).
     """
-    lost, links = _lost_end(trial, burst), _links(trial.inputs.plan)
-    if burst is None or not lost or links.keys() != set(trial.inputs.paths):
+    lost = _lost_end(trial, burst)
+    if burst is None or not lost or _links(trial.inputs.plan).keys() != set(trial.inputs.paths):
         return None
     table, own = trial.packets, trial.bursts
     begin, end = int(own.offset[burst]), int(own.offset[burst] + own.size[burst])
@@ -55,7 +55,7 @@ def course(trial: Analysis, burst: int | None) -> dict[str, Any] | None:
         "first_sent_ns": first_ns,
         "states": found,
         "lost": lost,
-        "links": links,
+        "links": _links(trial.inputs.plan),
         "ack_bytes": _ACK_BYTES,
     }
 
