@@ -2,16 +2,18 @@
 """The application: ITGSend sends to ITGRecv, over TCP or MPTCP, what the plan says."""
 
 import contextlib
+import os
+import re
 import signal
 import socket
 import struct
 import subprocess
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-import realtime
-import servers
+import descriptors
 from namespaces import inside
 from network import Network
 
@@ -22,6 +24,26 @@ _WAITS = "waits.txt"
 _SIZES = "sizes.txt"
 # How many packets are logged at once. What ITGRecv has not written when the flow ends is lost; ITGSend writes it.
 _RECEIVER_LOG, _SENDER_LOG = "1", "500"
+
+
+@contextlib.contextmanager
+def punctual() -> Iterator[None]:
+    """Have the processes that are started here be real-time ones.
+
+    Others' select(2) may oversleep by a thousandth of its timeout (select_estimate_accuracy).
+    """
+    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+    try:
+        yield
+    finally:
+        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+
+
+def listens(pid: int, port: int) -> bool:
+    """Whether somebody in the network namespace of a process listens on a TCP port."""
+    net = Path(f"/proc/{pid}/net")
+    listening = re.compile(rf":{port:04X} 0+:0000 0A")
+    return any(listening.search((net / table).read_text()) for table in ("tcp", "tcp6"))
 
 
 class Flow:
@@ -49,7 +71,7 @@ class Flow:
         """Wait until the receiver's signalling port is open."""
         pid = self.network.hosts[self.plan["receiver"]].pid
         deadline = time.monotonic() + _START_TIMEOUT_S
-        while not servers.listens(pid, self.plan["signalling_port"]):
+        while not listens(pid, self.plan["signalling_port"]):
             if time.monotonic() > deadline or self.receiver.poll() is not None:
                 raise RuntimeError("ITGRecv does not listen")
             time.sleep(0.001)
@@ -70,7 +92,7 @@ class Flow:
         command += ["-Sda", plan["management"][plan["receiver"]]]
         command += ["-T", "TCP", "-D", "-t", str(round(plan["duration_s"] * 1000)), *self._departures()]
         command += ["-l", str(self.folder / "ditg-sender.bin"), "-q", _SENDER_LOG]
-        with realtime.punctual():
+        with punctual():
             self.sender = self._start(plan["sender"], command)
         with sniffer:
             sniffer.settimeout(_START_TIMEOUT_S)
@@ -82,8 +104,17 @@ class Flow:
         return zero_ns
 
     def _keep_listening(self) -> None:
-        """Hold the receiver's listening socket open, for what joins."""
-        self._listeners += servers.kept_open(self.receiver.pid, self.plan["port"])
+        """Hold the receiver's listening socket open, as a server does that goes on listening.
+
+        ITGRecv closes it after accept, and mainline answers an MP_JOIN only where a socket listens.
+        """
+        for name in os.listdir(f"/proc/{self.receiver.pid}/fd"):
+            with contextlib.suppress(OSError):
+                found = descriptors.duplicate_socket(self.receiver.pid, int(name))
+                if found.getsockname()[1] == self.plan["port"]:
+                    self._listeners.append(found)
+                else:
+                    found.close()
         if not self._listeners:
             raise RuntimeError("ITGRecv stopped listening before the connection stood")
 

@@ -13,7 +13,7 @@ class Load:
     def __init__(self, network: Network, folder: Path) -> None:
         self.flows = [
             importlib.import_module(f"apps.{flow['application']}").Application(network, flow, folder)
-            for flow in network.plan.get("load", [])
+            for flow in network.plan["load"]
         ]
         for flow in self.flows:
             flow.await_ready()

@@ -7,8 +7,7 @@ import time
 from pathlib import Path
 from typing import IO
 
-import realtime
-import servers
+from flow import listens, punctual
 from namespaces import inside
 from network import Network
 
@@ -32,7 +31,7 @@ class Application:
     def await_ready(self) -> None:
         """Wait until the receiver takes its sender's signalling; RuntimeError when it doesn't."""
         deadline = time.monotonic() + _START_TIMEOUT_S
-        while not servers.listens(self._pid("receiver"), self.flow["signalling_port"]):
+        while not listens(self._pid("receiver"), self.flow["signalling_port"]):
             if time.monotonic() > deadline or self.receiver.poll() is not None:
                 raise RuntimeError(f"ITGRecv of the flow {self.flow['name']} does not listen")
             time.sleep(0.001)
@@ -46,7 +45,7 @@ class Application:
         command += ["-T", "UDP"] if flow["transport"] == "udp" else ["-T", "TCP", "-D"]
         command += ["-d", str(flow["start_ns"] // _MS), "-t", str((flow["stop_ns"] - flow["start_ns"]) // _MS)]
         command += ["-s", _seed(self.network.plan["seed"], flow["port"]), *_departures(flow)]
-        with realtime.punctual():
+        with punctual():
             self.sender = self._start("sender", command)
 
     def stop(self) -> None:
