@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 # Option and, with PATHWARP_ in front, environment variable of the complaint injection: number, what it is of.
 FAULT_OPTIONS = {
@@ -13,6 +14,10 @@ FAULT_OPTIONS = {
     "instants": (150, "instants at which a command is asked to end"),
     "fault-seed": (1, "seed of the instants and the mutations"),
 }
+
+# How long an example takes says something about the machine, and nothing about the code.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 ROOT = Path(__file__).resolve().parents[1]
 SHORT = Path(__file__).parent / "short"

@@ -21,6 +21,7 @@ ROOT = Path(__file__).parents[2]
 # Words that are a variant's name, but mean something else there.
 OTHERS = {
     ("measure/transports/subflows.py", "tcp"),
+    ("model/schema/flow.py", "tcp"),
     ("model/schema/variant.py", "tcp"),
     ("prepare/kernel.py", "mainline"),
 }
