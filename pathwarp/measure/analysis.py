@@ -6,7 +6,8 @@ from pathlib import Path
 
 from pathwarp.base.broken import broken, unusable
 from pathwarp.measure import bursts
-from pathwarp.measure.apps import ditg
+from pathwarp.measure.apps.messages import Messages, check_constant
+from pathwarp.measure.apps.registry import PRIMARY
 from pathwarp.measure.inputs import Failure, Inputs, read_inputs
 from pathwarp.measure.transports import packets, periods, reinjections, subflows
 
@@ -21,7 +22,7 @@ class Analysis:
     packets: packets.Packets
     resent: reinjections.Resent
     periods: list[tuple[int, int]]
-    log: ditg.ReceiverLog
+    messages: Messages
     bursts: bursts.Bursts
 
     @property
@@ -41,20 +42,20 @@ def _analyse(folder: Path) -> Analysis:
     decoded = subflows.load(inputs)
     connection = subflows.find_connection(inputs, decoded)
     table = packets.collect(inputs, connection, decoded)
-    log_file = folder / "logs/ditg-receiver.txt"
-    log, planned = ditg.read(log_file, inputs.flow_start_ns), bursts.lay_out(inputs.plan)
-    bursts.require_planned(planned, log, log_file)
+    log_file = folder / "logs" / PRIMARY.primary
+    messages, planned = PRIMARY.read(log_file, inputs.flow_start_ns), bursts.lay_out(inputs.plan)
+    bursts.require_planned(planned, messages, log_file)
     if constant := inputs.plan.get("constant"):
-        ditg.check_constant(log, constant["packets"], inputs.plan["packet_bytes"], log_file)
-    check_whole(inputs, table, log)
+        check_constant(messages, constant["packets"], inputs.plan["packet_bytes"], log_file)
+    check_whole(inputs, table, messages)
     resent = reinjections.classify(table)
     between = periods.established(inputs, connection, decoded)
-    return Analysis(inputs, decoded, connection, table, resent, between, log, planned)
+    return Analysis(inputs, decoded, connection, table, resent, between, messages, planned)
 
 
-def check_whole(inputs: Inputs, table: packets.Packets, log: ditg.ReceiverLog) -> None:
+def check_whole(inputs: Inputs, table: packets.Packets, messages: Messages) -> None:
     """Raise Complaints when the application read more than the captures have: what they lack would go uncounted."""
-    read, sent = int(log.size.sum()), int(table.end.max(initial=0))
+    read, sent = int(messages.size.sum()), int(table.end.max(initial=0))
     if read > sent:
         what = f"have {sent} bytes of the stream, of which the application read {read}"
         raise broken(inputs.folder / "captures", what, "tcpdump holds packets back for a second: stop it later")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pathwarp.base.broken import broken
-from pathwarp.measure.apps.ditg import ReceiverLog
+from pathwarp.measure.apps.messages import Messages
 from pathwarp.measure.inputs import Failure, Inputs
 from pathwarp.measure.transports.packets import Packets
 from pathwarp.measure.transports.reinjections import Resent
@@ -51,34 +51,34 @@ def lay_out(plan: dict) -> Bursts:
     return Bursts(table[:, 0], size, np.cumsum(size) - size, np.cumsum(packets) - packets + 1, packets, packet)
 
 
-def require_planned(bursts: Bursts, log: ReceiverLog, where: object) -> None:
+def require_planned(bursts: Bursts, messages: Messages, where: object) -> None:
     """Raise Complaints when packets are not the plan's by number and size, so no burst gets another's packets."""
     if not len(bursts):
         return
-    repeated = np.diff(log.seq, prepend=0) == 0
+    repeated = np.diff(messages.number, prepend=0) == 0
     if repeated.any():
-        raise broken(where, f"has packet {log.seq[int(np.argmax(repeated))]} twice")
+        raise broken(where, f"has packet {messages.number[int(np.argmax(repeated))]} twice")
     sizes = [size for burst in bursts.size.tolist() for size in packet_sizes(burst, bursts.packet_bytes)]
-    beyond = log.seq > len(sizes)
-    planned = np.where(beyond, 0, np.array(sizes)[np.minimum(log.seq, len(sizes)) - 1])
-    wrong = log.size != planned
+    beyond = messages.number > len(sizes)
+    planned = np.where(beyond, 0, np.array(sizes)[np.minimum(messages.number, len(sizes)) - 1])
+    wrong = messages.size != planned
     if wrong.any():
         row = int(np.argmax(wrong))
-        raise broken(where, f"packet {log.seq[row]} has {log.size[row]} bytes, the plan {planned[row]}")
+        raise broken(where, f"packet {messages.number[row]} has {messages.size[row]} bytes, the plan {planned[row]}")
 
 
-def completion_ms(bursts: Bursts, log: ReceiverLog) -> list[float | None]:
+def completion_ms(bursts: Bursts, messages: Messages) -> list[float | None]:
     """Return the time from the sending of each burst's first packet to the reading of its last; None without all."""
     if not len(bursts):
         return []
-    burst = np.searchsorted(bursts.first_seq, log.seq, side="right") - 1
+    burst = np.searchsorted(bursts.first_seq, messages.number, side="right") - 1
     read = np.bincount(burst, minlength=len(bursts))
-    first = np.searchsorted(log.seq, bursts.first_seq)
+    first = np.searchsorted(messages.number, bursts.first_seq)
     last_ns = np.zeros(len(bursts), np.int64)
-    np.maximum.at(last_ns, burst, log.rx_ns)
+    np.maximum.at(last_ns, burst, messages.read_ns)
     whole = read == bursts.packets
     return [
-        (int(last_ns[number]) - int(log.tx_ns[first[number]])) / 1e6 if whole[number] else None
+        (int(last_ns[number]) - int(messages.sent_ns[first[number]])) / 1e6 if whole[number] else None
         for number in range(len(bursts))
     ]
 

@@ -4,35 +4,25 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from pathwarp.base.broken import broken
 from pathwarp.measure import delays
 from pathwarp.measure.analysis import Analysis
-from pathwarp.measure.apps import ditg
+from pathwarp.measure.apps.messages import Messages
+from pathwarp.measure.apps.registry import APPLICATIONS
 from pathwarp.measure.inputs import Inputs
-from pathwarp.measure.transports import datagrams, packets, reinjections, subflows
-
-# Of an application: its log in the guest's `logs`, and who reads it.
-_LOGS = {"ditg": ("load-{name}-receiver.txt", ditg.read)}
+from pathwarp.measure.transports import streams, subflows
+from pathwarp.measure.transports.carried import Carried
+from pathwarp.measure.transports.registry import TRANSPORTS
 
 
 @dataclass(frozen=True)
 class Flow:
-    """One flow: its orders, the packets that its receiver read, and what its transport did, path by path.
-
-    `sent`, `lost` and `retransmitted` are packets with data, `arrived_bytes` the payload that each path delivered in
-    the flow's own time, from start to stop.
-    """
+    """One flow: its orders, its messages, and what its transport did in the flow's own time, from start to stop."""
 
     name: str
     orders: dict
-    log: ditg.ReceiverLog
-    sent: int
-    lost: int
-    retransmitted: int | None
-    reinjected: int | None
-    arrived_bytes: dict[str, int]
+    messages: Messages
+    carried: Carried
 
 
 def flow_metrics(trial: Analysis) -> dict[str, Any]:
@@ -52,21 +42,23 @@ def jain(shares: list[float]) -> float | None:
 
 
 def _entry(flow: Flow, inputs: Inputs) -> dict[str, Any]:
-    log = flow.log
-    quantiles = delays.quantiles(log)
+    messages, carried = flow.messages, flow.carried
+    from_ns, until_ns = _own_time(flow.orders, inputs)
+    in_time = (messages.read_ns >= from_ns) & (messages.read_ns < until_ns)
+    quantiles = delays.quantiles(messages)
     return {
         "flow": flow.name,
         "sender": flow.orders["sender"],
         "receiver": flow.orders["receiver"],
         "transport": flow.orders["transport"],
-        "goodput_mbps": int(log.size[_within(log.rx_ns, flow.orders, inputs)].sum()) * 8e3 / _span_ns(flow.orders),
-        "messages_read": len(log),
-        "packets_sent": flow.sent,
-        "lost_packets": flow.lost,
-        "retransmitted_packets": flow.retransmitted,
-        "reinjected_packets": flow.reinjected,
-        "first_s": float((log.tx_ns.min() - inputs.flow_start_ns) / 1e9) if len(log) else None,
-        "last_s": float((log.rx_ns.max() - inputs.flow_start_ns) / 1e9) if len(log) else None,
+        "goodput_mbps": int(messages.size[in_time].sum()) * 8e3 / (until_ns - from_ns),
+        "messages_read": len(messages),
+        "packets_sent": carried.sent,
+        "lost_packets": carried.lost,
+        "retransmitted_packets": carried.retransmitted,
+        "reinjected_packets": carried.reinjected,
+        "first_s": float((messages.sent_ns.min() - inputs.flow_start_ns) / 1e9) if len(messages) else None,
+        "last_s": float((messages.read_ns.max() - inputs.flow_start_ns) / 1e9) if len(messages) else None,
         "delay_ms": {name: quantiles[name] for name in ("0.5", "0.95")} if quantiles else {},
     }
 
@@ -83,59 +75,31 @@ def _fairness(flows: list[Flow], shaped: set[str]) -> dict[str, Any]:
         for path, links in orders["links"].items():
             for link, node in (leg for leg in links if leg[0] in shaped):
                 leaving = f"{link} from {node}"
-                across[leaving] = across.get(leaving, 0) + flow.arrived_bytes.get(path, 0)
+                across[leaving] = across.get(leaving, 0) + flow.carried.arrived_bytes.get(path, 0)
         for leaving, size in across.items():
-            shares.setdefault(leaving, []).append(size * 8e3 / _span_ns(orders))
+            shares.setdefault(leaving, []).append(size * 8e3 / (orders["stop_ns"] - orders["start_ns"]))
     return {link: {"flows": len(rates), "index": jain(rates)} for link, rates in shares.items() if len(rates) > 1}
 
 
-def _span_ns(orders: dict) -> int:
-    """How long a flow is meant to last."""
-    return orders["stop_ns"] - orders["start_ns"]
-
-
-def _within(time_ns: np.ndarray, orders: dict, inputs: Inputs) -> np.ndarray:
-    """Return which instants (epoch ns) lie in a flow's own time (bool)."""
-    since = time_ns - inputs.flow_start_ns
-    return (since >= orders["start_ns"]) & (since < orders["stop_ns"])
+def _own_time(orders: dict, inputs: Inputs) -> tuple[int, int]:
+    """From when until when a flow is meant to send (epoch ns)."""
+    return inputs.flow_start_ns + orders["start_ns"], inputs.flow_start_ns + orders["stop_ns"]
 
 
 def _primary(trial: Analysis) -> Flow:
-    plan, resent = trial.inputs.plan, trial.resent
+    plan = trial.inputs.plan
     orders = {**plan, "start_ns": 0, "stop_ns": round(plan["duration_s"] * 1e9)}
-    return _of_packets(plan["flow"], orders, trial.log, trial.packets, resent, trial.inputs)
+    own_time = _own_time(orders, trial.inputs)
+    carried = streams.of_packets(trial.inputs, trial.packets, trial.resent, *own_time)
+    return Flow(plan["flow"], orders, trial.messages, carried)
 
 
 def _load(inputs: Inputs, orders: dict) -> Flow:
     own = replace(inputs, plan={**inputs.plan, **orders}, guest={**inputs.guest, "events": []})
-    name, read = _LOGS[orders["application"]]
-    path = inputs.folder / "logs" / name.format(name=orders["name"])
-    log = read(path, inputs.flow_start_ns)
-    if not len(log):
+    application = APPLICATIONS[orders["application"]]
+    path = inputs.folder / "logs" / application.load.format(name=orders["name"])
+    messages = application.read(path, inputs.flow_start_ns)
+    if not len(messages):
         raise broken(path, f"has no packets: the flow {orders['name']} sent nothing", "what did its sender print?")
-    decoded = subflows.load(own)
-    if orders["transport"] == "udp":
-        sent, got = datagrams.count(own, decoded)
-        arrived = {orders["preferred_path"]: int(log.size[_within(log.rx_ns, orders, inputs)].sum())}
-        return Flow(orders["name"], orders, log, sent, sent - got, None, None, arrived)
-    connection = subflows.find_connection(own, decoded)
-    table = packets.collect(own, connection, decoded)
-    return _of_packets(orders["name"], orders, log, table, reinjections.classify(table), own)
-
-
-def _of_packets(
-    name: str, orders: dict, log: ditg.ReceiverLog, table: packets.Packets, resent: reinjections.Resent, own: Inputs
-) -> Flow:
-    arrived = table.arrival_ns != packets.LOST
-    in_time = arrived & _within(table.arrival_ns, orders, own)
-    bytes_on = np.bincount(table.path[in_time], table.length[in_time], len(own.paths))
-    return Flow(
-        name=name,
-        orders=orders,
-        log=log,
-        sent=len(table),
-        lost=int((~arrived).sum()),
-        retransmitted=int((resent.retransmitted > 0).sum()),
-        reinjected=int((resent.reinjected > 0).sum()) if orders["transport"] == "mptcp" else None,
-        arrived_bytes={path: int(bytes_on[number]) for number, path in enumerate(own.paths)},
-    )
+    carried = TRANSPORTS[orders["transport"]](own, subflows.load(own), *_own_time(orders, inputs))
+    return Flow(orders["name"], orders, messages, carried)

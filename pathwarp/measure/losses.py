@@ -32,16 +32,16 @@ def medians(events: list[dict[str, Any]]) -> dict[str, float | None]:
 
 def _entry(trial: Analysis, number: int, failure: Failure, since_ns: int, next_ns: int) -> dict[str, Any]:
     """The entry of a failure; the one before it was over at `since_ns`, the one behind it begins at `next_ns`."""
-    table, resent, log = trial.packets, trial.resent, trial.log
+    table, resent, messages = trial.packets, trial.resent, trial.messages
     path = trial.inputs.paths.index(failure.path)
     taken = bursts.lost_by_failure(trial.inputs, table, resent, failure)
     recovered_ns = reinjections.repaired_ns(table, taken)
     first = reinjections.first_after(table, resent, failure, path, next_ns)
     increase = gap = None
     if recovered_ns is not None:
-        increase = delays.increase_ms(log, failure.at_ns, recovered_ns, since_ns)
+        increase = delays.increase_ms(messages, failure.at_ns, recovered_ns, since_ns)
     if taken.any():
-        gap = delays.largest_gap_ms(log, failure.at_ns, next_ns if recovered_ns is None else recovered_ns)
+        gap = delays.largest_gap_ms(messages, failure.at_ns, next_ns if recovered_ns is None else recovered_ns)
     period = next(((start, end) for start, end in trial.periods if start <= failure.at_ns < end), None)
     inside = np.zeros(len(table), bool)
     if period:

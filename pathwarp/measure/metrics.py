@@ -38,7 +38,7 @@ def _measure(trial: Analysis, folder: Path) -> dict:
             **of_bursts,
             **delay_metrics(trial),
             **flow_metrics(trial),
-            "goodput_mbps": delays.goodput_mbps(trial.log),
+            "goodput_mbps": delays.goodput_mbps(trial.messages),
             "reinjected_packets": int((resent.reinjected > 0).sum()),
             "reinjected_bytes": int(resent.reinjected.sum()),
             "spurious_reinjected_packets": int((resent.spurious > 0).sum()),
@@ -72,7 +72,7 @@ def per_path(trial: Analysis, weights: np.ndarray) -> dict[str, int]:
 def burst_metrics(trial: Analysis, chosen: list[dict[str, Any]]) -> dict:
     """Return what is known of each burst, and of the one that met the failure or else the first of the exact losses."""
     planned, table = trial.bursts, trial.packets
-    completion = bursts.completion_ms(planned, trial.log)
+    completion = bursts.completion_ms(planned, trial.messages)
     lost = bursts.losses(planned, table, bursts.originals_lost(table, trial.resent))
     lost_packets = np.bincount(lost.burst, minlength=len(planned)).tolist()
     first = {
@@ -116,16 +116,16 @@ def taken_by_failure(trial: Analysis) -> np.ndarray:
 
 def delay_metrics(trial: Analysis) -> dict:
     """Return the delays of the application's packets, over the trial and around its failures."""
-    log, events = trial.log, losses.loss_events(trial)
+    messages, events = trial.messages, losses.loss_events(trial)
     summary = losses.medians(events)
     if not any(event["lost_packets"] for event in events):
-        summary["max_interarrival_gap_ms"] = delays.largest_gap_ms(log, trial.inputs.flow_start_ns, None)
+        summary["max_interarrival_gap_ms"] = delays.largest_gap_ms(messages, trial.inputs.flow_start_ns, None)
     return {
         "loss_events": events,
         **summary,
         "one_way_delay_ms": {
-            "quantiles": delays.quantiles(log),
-            "series": delays.series(log, trial.inputs.flow_start_ns),
+            "quantiles": delays.quantiles(messages),
+            "series": delays.series(messages, trial.inputs.flow_start_ns),
         },
     }
 

@@ -98,14 +98,14 @@ def around_burst(
     mark_ns: int | None = None,
 ) -> Recovery:
     """The packets around a burst; `counters` are the sender's, `mark_ns` an instant to be marked and to be shown."""
-    bursts, log = analysis.bursts, analysis.log
+    bursts, messages = analysis.bursts, analysis.messages
     begin, size = int(bursts.offset[burst]), int(bursts.size[burst])
     start_ns = int(analysis.packets.time_ns[first_packet(analysis, burst)])
     completed_ns = None
     if completion_ms is not None:
         # Its time runs from the application's write, which the log has, not from the first packet.
-        row = int((log.seq == bursts.first_seq[burst]).argmax())
-        completed_ns = int(log.tx_ns[row]) + round(completion_ms * NS_PER_MS)
+        row = int((messages.number == bursts.first_seq[burst]).argmax())
+        completed_ns = int(messages.sent_ns[row]) + round(completion_ms * NS_PER_MS)
     span = NEVER_NS if completed_ns is None else max(completed_ns - start_ns, LEAST_NS)
     span = max(span, abs((mark_ns or start_ns) - start_ns))
     window = (start_ns - span, start_ns + 2 * span)

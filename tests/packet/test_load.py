@@ -38,7 +38,7 @@ def log(trial):
 def test_a_constant_rate_is_constant(log, flows):
     steady = log("steady")
     assert (steady.size == 1000).all()
-    gaps_ms = (steady.tx_ns[1:] - steady.tx_ns[:-1]) / 1e6
+    gaps_ms = (steady.sent_ns[1:] - steady.sent_ns[:-1]) / 1e6
     assert gaps_ms.min() == pytest.approx(10, abs=0.1)
     assert gaps_ms.max() == pytest.approx(10, abs=0.1)
     assert flows["steady"]["packets_sent"] == pytest.approx(300, abs=2)
@@ -46,7 +46,7 @@ def test_a_constant_rate_is_constant(log, flows):
 
 def test_exponential_times_vary_as_much_as_they_are_long(log):
     drawn = log("drawn")
-    gaps_ms = (drawn.tx_ns[1:] - drawn.tx_ns[:-1]) / 1e6
+    gaps_ms = (drawn.sent_ns[1:] - drawn.sent_ns[:-1]) / 1e6
     # 600 packets: the mean of an exponential sample is within 4 standard errors.
     assert gaps_ms.mean() == pytest.approx(5, rel=4 / len(gaps_ms) ** 0.5)
     assert gaps_ms.std() == pytest.approx(5, rel=0.25)
@@ -54,14 +54,14 @@ def test_exponential_times_vary_as_much_as_they_are_long(log):
 
 def test_pareto_times_part_bursts(log):
     bursts = log("bursts")
-    gaps_ms = (bursts.tx_ns[1:] - bursts.tx_ns[:-1]) / 1e6
+    gaps_ms = (bursts.sent_ns[1:] - bursts.sent_ns[:-1]) / 1e6
     pauses = gaps_ms[gaps_ms > 50]
     assert len(pauses) >= 2
     assert pauses.min() >= 95, "no pause is shorter than the shortest"
 
 
 def test_a_flow_starts_and_stops_in_its_time(trial, log):
-    sent_s = (log("late").tx_ns - trial.guest["flow_start_ns"]) / 1e9
+    sent_s = (log("late").sent_ns - trial.guest["flow_start_ns"]) / 1e9
     assert 1.0 <= sent_s.min() < 1.1
     # Its send buffer is full after some milliseconds and the link never empties it, so its sender waits until the stop.
     assert sent_s.max() < 2.0
@@ -78,16 +78,16 @@ def test_two_connections_between_the_same_hosts_are_told_apart(trial, flows):
     assert flows["rival"]["messages_read"] > 100
     assert flows["data"]["messages_read"] > 100
     payload = trial.analysis.packets.end.max()
-    assert payload >= trial.analysis.log.size.sum()
+    assert payload >= trial.analysis.messages.size.sum()
     for name in ("data", "rival"):
         least = flows[name]["messages_read"] * (1400 if name == "data" else 1000) / 1448
         assert flows[name]["packets_sent"] >= least
 
 
 def test_all_share_the_bottleneck(trial, metrics, log):
-    logs = [trial.analysis.log, *(log(name) for name in ("rival", "drawn", "late"))]
+    logs = [trial.analysis.messages, *(log(name) for name in ("rival", "drawn", "late"))]
     end_ns = trial.guest["flow_start_ns"] + 3_000_000_000
-    read_mbps = sum(int(one.size[one.rx_ns < end_ns].sum()) for one in logs) * 8 / 3 / 1e6
+    read_mbps = sum(int(one.size[one.read_ns < end_ns].sum()) for one in logs) * 8 / 3 / 1e6
     # Headers, retransmissions and slow starts are the rest, and what MPTCP's receivers hold back behind a gap.
     assert RATE_MBPS / 2 < read_mbps < RATE_MBPS
     assert metrics["fairness_index"]["middle from left"]["flows"] == 4

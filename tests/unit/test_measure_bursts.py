@@ -6,7 +6,7 @@ import pytest
 
 from pathwarp.base.complaints import Complaints
 from pathwarp.measure import bursts
-from pathwarp.measure.apps.ditg import ReceiverLog
+from pathwarp.measure.apps.messages import Messages
 from pathwarp.measure.inputs import Failure, Inputs
 from pathwarp.measure.transports import reinjections
 from pathwarp.measure.transports.packets import LOST, Packets
@@ -20,7 +20,7 @@ INPUTS = Inputs(None, PLAN, {})
 def log(*rows):
     """Rows (number, size, tx ms, rx ms)."""
     seq, size, tx, rx = np.array(rows).reshape(-1, 4).T
-    return ReceiverLog(seq.astype(int), size.astype(int), (tx * MS).astype(int), (rx * MS).astype(int))
+    return Messages(seq.astype(int), size.astype(int), (tx * MS).astype(int), (rx * MS).astype(int))
 
 
 WHOLE = log(

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from pathwarp.measure import delays
-from pathwarp.measure.apps.ditg import ReceiverLog
+from pathwarp.measure.apps.messages import Messages
 
 MS = 1_000_000
 
@@ -13,7 +13,7 @@ MS = 1_000_000
 def log(*rows, size=1000):
     """Rows (tx ms, rx ms)."""
     tx, rx = (np.array(rows).reshape(-1, 2).T * MS).astype(np.int64)
-    return ReceiverLog(np.arange(1, len(tx) + 1), np.full(len(tx), size), tx, rx)
+    return Messages(np.arange(1, len(tx) + 1), np.full(len(tx), size), tx, rx)
 
 
 def test_quantiles():

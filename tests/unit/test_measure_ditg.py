@@ -24,22 +24,22 @@ def read(tmp_path, text, near_ns=ZERO_NS):
 
 def test_columns(tmp_path):
     log = read(tmp_path, "".join(LINES))
-    assert log.seq.tolist() == [1, 2, 13]
+    assert log.number.tolist() == [1, 2, 13]
     assert log.size.tolist() == [1000, 400, 65535]
-    assert (log.tx_ns - ZERO_NS).tolist() == [1_062_342_000, 19_999_999_000, 569_500_000_000]
-    assert (log.rx_ns - ZERO_NS).tolist() == [1_068_406_000, 20_000_001_000, 570_000_000_000]
+    assert (log.sent_ns - ZERO_NS).tolist() == [1_062_342_000, 19_999_999_000, 569_500_000_000]
+    assert (log.read_ns - ZERO_NS).tolist() == [1_068_406_000, 20_000_001_000, 570_000_000_000]
 
 
 def test_rows_are_in_the_order_of_their_numbers(tmp_path):
     log = read(tmp_path, LINES[2] + LINES[0] + LINES[1])
-    assert log.seq.tolist() == [1, 2, 13]
+    assert log.number.tolist() == [1, 2, 13]
     assert log.size.tolist() == [1000, 400, 65535]
 
 
 def test_short_fields(tmp_path):
     log = read(tmp_path, "Flow>1 Seq>1 Src>10.1.0.1/4 Dest>10.1.1.1/8 txTime>1:2:3.000004 rxTime>1:2:3.000005 Size>7\n")
-    assert (log.seq.tolist(), log.size.tolist()) == ([1], [7])
-    assert (log.rx_ns - log.tx_ns).tolist() == [1000]
+    assert (log.number.tolist(), log.size.tolist()) == ([1], [7])
+    assert (log.read_ns - log.sent_ns).tolist() == [1000]
 
 
 def test_midnight(tmp_path):
@@ -50,8 +50,8 @@ def test_midnight(tmp_path):
     ]
     for near_ns in (midnight - 10**9, midnight, midnight + 10**9):
         log = read(tmp_path, "".join(lines), near_ns)
-        assert (log.tx_ns - midnight).tolist() == [-100_000_000, 100_000_000]
-        assert (log.rx_ns - midnight).tolist() == [1000, 200_000_000]
+        assert (log.sent_ns - midnight).tolist() == [-100_000_000, 100_000_000]
+        assert (log.read_ns - midnight).tolist() == [1000, 200_000_000]
 
 
 def test_log_without_packets(tmp_path):

@@ -64,7 +64,7 @@ def read(
         packets=table,
         resent=reinjections.classify(table),
         bursts=bursts.lay_out(plan),
-        log=SimpleNamespace(seq=np.array([1, 2, 3]), tx_ns=np.array([0, START - 1000, 0])),
+        messages=SimpleNamespace(number=np.array([1, 2, 3]), sent_ns=np.array([0, START - 1000, 0])),
         failure=Failure("wlan", START - 5 * MS, None, heard=False),
     )
     monkeypatch.setattr(recovery, "analyse", lambda folder: analysis)

@@ -52,11 +52,21 @@ def test_signalling_connection_stays_out(tmp_path):
     assert established == [(ns(20), periods.FOREVER)]
 
 
-def test_connection_with_most_payload_is_the_data(tmp_path):
+def test_a_connection_that_got_no_data_stays_out(tmp_path):
     trial = open_pair(TrialWriter(tmp_path))
     trial.put("wlan", -20, writer.segment(("10.1.0.1", 39999), ("10.1.1.1", 8999), 9, SYN))
     connection, _ = find(trial)
     assert [flow.sender[1] for flow in connection.subflows] == [40001, 40002]
+
+
+def test_a_port_with_two_connections_is_named(tmp_path):
+    """Orders fix the data's port: nobody is to guess which of two connections it is."""
+    trial = open_pair(TrialWriter(tmp_path))
+    ends = ("10.1.0.1", 39999), ("10.1.1.1", 8999)
+    trial.put("wlan", -20, writer.segment(*ends, 9, SYN))
+    trial.put("wlan", -10, writer.segment(*ends, 10, ACK, 100))
+    with pytest.raises(Complaints, match="has 2 connections from server to port 8999, not one"):
+        find(trial)
 
 
 def test_subflow_that_the_receiver_opens(tmp_path):

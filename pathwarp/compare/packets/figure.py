@@ -58,5 +58,5 @@ def _around(side: Side, since_ns: int) -> Recovery:
         return around_instant(analysis, side.name, side.counters, mark_ns)
     sent_ns = [int(analysis.packets.time_ns[first_packet(analysis, burst)]) for burst in range(len(analysis.bursts))]
     burst = max((number for number, start_ns in enumerate(sent_ns) if start_ns <= mark_ns), default=0)
-    completed = completion_ms(analysis.bursts, analysis.log)[burst]
+    completed = completion_ms(analysis.bursts, analysis.messages)[burst]
     return around_burst(analysis, side.name, burst, completed, side.counters, mark_ns)

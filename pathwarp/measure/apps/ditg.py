@@ -1,41 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """D-ITG's receiver log, as ITGDec writes it in text, as columns."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from pathwarp.base.broken import broken
+from pathwarp.measure.apps.messages import Messages
 
 DAY_NS = 86_400_000_000_000
 FIELDS = ("Flow", "Seq", "Src", "Dest", "txTime", "rxTime", "Size")
 COLONS = 4  # two in each of the two times
-
-
-@dataclass(frozen=True)
-class ReceiverLog:
-    """The packets that the receiving application read: number (from 1), payload bytes, when sent and read (epoch ns).
-
-    In the order of their numbers. D-ITG's times have a resolution of 1 us.
-    """
-
-    seq: np.ndarray
-    size: np.ndarray
-    tx_ns: np.ndarray
-    rx_ns: np.ndarray
-
-    def __len__(self) -> int:
-        return len(self.seq)
-
-
-def check_constant(log: ReceiverLog, packets: int, packet_bytes: int, where: object) -> None:
-    """Raise Complaints when the packets are not those of a constant rate: up to `packets`, each once, of one size."""
-    wrong = (np.diff(log.seq, prepend=0) == 0) | (log.seq > packets) | (log.size != packet_bytes)
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        what = f"packet {log.seq[row]} of {log.size[row]} bytes is not one of the plan's {packets} of {packet_bytes}"
-        raise broken(where, what)
 
 
 def whole_numbers(text: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:
@@ -62,8 +37,8 @@ def to_epoch(of_day: np.ndarray, near_ns: int) -> np.ndarray:
     return near_ns + (of_day - near_ns + DAY_NS // 2) % DAY_NS - DAY_NS // 2
 
 
-def read(path: Path, near_ns: int) -> ReceiverLog:
-    """Read a log; `near_ns` (epoch ns) is an instant of the trial, since the log has the time of day only.
+def read(path: Path, near_ns: int) -> Messages:
+    """Read a log; `near_ns` (epoch ns) is an instant of the trial, since the log has the time of day only, in us.
 
     Raises Complaints when the file is missing or a line is not one of ITGDec's over IPv4.
     """
@@ -97,4 +72,4 @@ def read(path: Path, near_ns: int) -> ReceiverLog:
     tx = times_of_day(text, starts["txTime"], colon[:, :2], tx_point)
     rx = times_of_day(text, starts["rxTime"], colon[:, 2:], rx_point)
     size = whole_numbers(text, starts["Size"], line)
-    return ReceiverLog(seq[order], size[order], to_epoch(tx, near_ns)[order], to_epoch(rx, near_ns)[order])
+    return Messages(seq[order], size[order], to_epoch(tx, near_ns)[order], to_epoch(rx, near_ns)[order])

@@ -78,11 +78,11 @@ def load(inputs: Inputs) -> dict[tuple[str, str], Decoded]:
 
 
 def find_connection(inputs: Inputs, decoded: dict[tuple[str, str], Decoded]) -> Connection:
-    """Return the connection that the sender opened to the data port and that carried the most payload.
+    """Return the connection that the sender opened to the data port, which no other flow has.
 
     Its further subflows are those whose MP_JOIN has a token of one of the two hosts' keys, so a signalling connection
-    between the same addresses and ports stays out. Raises Complaints when there is none, or none
-    of the plan's transport.
+    between the same addresses and ports stays out, as one does that was opened and got no data. Raises Complaints when
+    there is none or more than one, or none of the plan's transport.
     """
     sender, _ = inputs.ends
     captures = [decoded[sender, paths[0]] for paths in inputs.captured(sender).values()]
@@ -91,7 +91,11 @@ def find_connection(inputs: Inputs, decoded: dict[tuple[str, str], Decoded]) -> 
     if not first:
         where = inputs.capture(sender, inputs.plan["preferred_path"])
         raise broken(where, f"has no connection from {sender} to port {inputs.plan['port']}")
-    main = max(first, key=lambda flow: payload(flow, captures))
+    used = [flow for flow in first if payload(flow, captures)] or first
+    if len(used) > 1:
+        where = inputs.capture(sender, inputs.plan["preferred_path"])
+        raise broken(where, f"has {len(used)} connections from {sender} to port {inputs.plan['port']}, not one")
+    (main,) = used
     keys = find_keys(main, captures)
     spoken = "mptcp" if keys else "tcp"
     if spoken != inputs.plan["transport"]:
