@@ -48,7 +48,7 @@ make topology name=NAME          draw a topology, with what shapes each directio
 make diff a=FOLDER b=FOLDER      the first packet in which two run folders differ    [out=FOLDER]
 make counts a=FOLDER             reinjections, counted from the captures, by tshark and by the kernel
 make check-results               hash what is sealed again: is it as it was? Are its metrics?    [scenario=NAME]
-make bench                       how fast trials are on this machine    [traffic=A,B] [runs=N]
+make bench                       how fast trials are on this machine    [scenario=NAME] [traffic=A,B] [runs=N]
 make agree scenario=NAME         the same trials in virtual time, in real time and in virtual machines: how far do they differ?
 make vm [variant=A,B|all]        prepare what `VARIANT=A vagrant up` needs
 make kernels [variant=A,B|all]   build the kernels that are not up to date

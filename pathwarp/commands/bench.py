@@ -64,10 +64,11 @@ class Measured:
 
 
 @click.command("bench")
+@option("scenario", f"The experiment; of several variants and points the first.  [default: {SCENARIO}]")
 @option("traffic", "Workloads, comma-separated.  [default: the scenario's]")
 @option("runs", f"Repetitions, of which the table has the median.  [default: {RUNS}]")
 @click.pass_obj
-def command(catalogue: Catalogue, traffic: str | None, runs: str | None) -> Exit:
+def command(catalogue: Catalogue, scenario: str | None, traffic: str | None, runs: str | None) -> Exit:
     """Time trials of each kind of traffic, one guest alone and one on each CPU, and the same in real time."""
     from pathwarp.present.table import aligned
 
@@ -75,12 +76,12 @@ def command(catalogue: Catalogue, traffic: str | None, runs: str | None) -> Exit
     often = read_number("runs", runs, MOST_RUNS, complaints) or RUNS
     trials: list[Trial] = []
     with gather(complaints):
-        trials = _plan(catalogue.root, traffic, "virtual")
+        trials = _plan(catalogue.root, scenario or SCENARIO, traffic, "virtual")
     if complaints:
         raise Complaints(complaints)
     cpus = len(os.sched_getaffinity(0))
     measured = [_measure(catalogue.root, trial, guests, often) for trial in trials for guests in sorted({1, cpus})]
-    real = _real_s(catalogue.root, _plan(catalogue.root, traffic, "real"))
+    real = _real_s(catalogue.root, _plan(catalogue.root, scenario or SCENARIO, traffic, "real"))
     click.echo("\n".join(aligned([HEAD, *(one.row(real[one.traffic]) for one in measured)])))
     return Exit.DONE
 
@@ -95,9 +96,10 @@ def finish(job: Job, folder: Path, started: float) -> Took:
     return Took(job.trial.workload.name, emulated - started, time.monotonic() - emulated, peak / 1024)
 
 
-def _plan(root: Path, traffic: str | None, pace: str) -> list[Trial]:
+def _plan(root: Path, scenario: str, traffic: str | None, pace: str) -> list[Trial]:
     overrides = (Override("time", pace),)
-    return plan_trials(Request(root, SCENARIO, traffic=read_names(traffic), runs=1, overrides=overrides))
+    trials = plan_trials(Request(root, scenario, traffic=read_names(traffic), runs=1, overrides=overrides))
+    return [t for t in trials if (t.variant.name, t.point) == (trials[0].variant.name, trials[0].point)]
 
 
 def _measure(root: Path, trial: Trial, guests: int, often: int) -> Measured:

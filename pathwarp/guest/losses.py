@@ -3,9 +3,13 @@
 
 Counting packets would not do: where a burst is cut into packets, and how often each is sent, hangs on the variant. What
 is lost so is in the sender's capture and not in the receiver's, and takes no room on the link.
+
+Only who asks for a certain packet of all that a link carries has packets counted.
 """
 
 import os
+import socket
+import struct
 
 import bpf
 import kernel
@@ -14,15 +18,16 @@ from network import Network
 
 _FOLDER = "/sys/fs/bpf"
 _BASE, _IS_KNOWN, _COUNTERS = 0, 1, 2
+_KNOWN_OF_IT = 3
 _MOST_SUBFLOWS = 4096
 _OURS = 32
 _DATA, _ACK = "data", "ack"
 
 # Where things are in a packet: Ethernet, IPv4 without options, TCP; the MPTCP option is behind the timestamps.
-_ETHERTYPE, _VERSION, _LENGTH, _PROTOCOL = 12, 14, 16, 23
+_ETHERTYPE, _VERSION, _LENGTH, _IDENT, _PROTOCOL, _SOURCE, _TARGET = 12, 14, 16, 18, 23, 26, 30
 _PORTS, _SEQ, _ACKED, _HEADER, _FLAGS, _OPTION = 34, 38, 42, 46, 47, 66
-_IPV4, _WITHOUT_OPTIONS, _TCP, _MPTCP, _NOP, _SACK = 0x0800, 0x45, 6, 30, 1, 5
-_IP_BYTES, _LEAST_WITH_OPTION = 20, 44
+_IPV4, _WITHOUT_OPTIONS, _TCP, _UDP, _MPTCP, _NOP, _SACK = 0x0800, 0x45, 6, 17, 30, 1, 5
+_IP_BYTES, _UDP_BYTES, _LEAST_WITH_OPTION = 20, 8, 44
 _SYN, _ACK_ALONE, _NO_PLAIN_ACK = 0x02, 0x10, 0x17
 _CAPABLE, _DSS = 0, 2
 _HAS_ACK, _WIDE_ACK, _HAS_MAP, _WIDE_MAP = 0x01, 0x02, 0x04, 0x08
@@ -41,7 +46,11 @@ class Losses:
         self.network = network
         self.targets = network.plan["losses"]
         self.subflows = Map(bpf.HASH, _MOST_SUBFLOWS)
-        self.state = Map(bpf.ARRAY, _COUNTERS + 2 * max(len(self.targets), 1))
+        counted = [index for index, target in enumerate(self.targets) if "number" in target]
+        known = _COUNTERS + 2 * max(len(self.targets), 1)
+        # Of a target that is counted: where the map tells which packet it was, by `_KNOWN_OF_IT` numbers.
+        self.places = {index: known + _KNOWN_OF_IT * place for place, index in enumerate(counted)}
+        self.state = Map(bpf.ARRAY, known + _KNOWN_OF_IT * len(counted))
         if not os.path.ismount(_FOLDER):
             kernel.mount("bpf", _FOLDER, "bpf")
         for number, path in enumerate(network.plan["paths"]):
@@ -57,17 +66,39 @@ class Losses:
             for node, own in lines.items():
                 network.batch(network.routers[node], "tc", own)
 
-    def report(self) -> list[dict[str, int]]:
-        """For each of the plan's losses how many copies came by, and how many of these were lost."""
+    def report(self) -> list[dict]:
+        """For each of the plan's losses how many copies came by, and how many of these were lost.
+
+        Of one that was counted on a link also which packet it was.
+        """
         return [
-            {"seen": self.state.read(_COUNTERS + 2 * number), "lost": self.state.read(_COUNTERS + 2 * number + 1)}
+            {
+                "seen": self.state.read(_COUNTERS + 2 * number),
+                "lost": self.state.read(_COUNTERS + 2 * number + 1),
+                **({"packet": self._packet(number)} if number in self.places else {}),
+            }
             for number in range(len(self.targets))
         ]
+
+    def _packet(self, number: int) -> dict[str, int | str]:
+        """A packet that was lost, by what tells it from all others in a capture; `seq` means nothing over UDP."""
+        addresses, ports, rest = (self.state.read(self.places[number] + place) for place in range(_KNOWN_OF_IT))
+        source, target = (socket.inet_ntoa(struct.pack("!I", addresses >> shift & 0xFFFFFFFF)) for shift in (32, 0))
+        return {
+            "source": source,
+            "target": target,
+            "source_port": ports >> 16,
+            "target_port": ports & 0xFFFF,
+            "ident": rest >> 32,
+            "seq": rest & 0xFFFFFFFF,
+        }
 
     def _data(self, number: int, path: str) -> Program:
         """Towards the receiver: where each segment's payload is in the stream."""
         p = Program()
         self._begin(p)
+        self._count_all(p, path, _DATA)
+        self._only_tcp(p)
         p.packet(1, _HEADER)
         p.alu("and", 0, 0xF0)
         p.alu("rsh", 0, 2)
@@ -91,9 +122,7 @@ class Losses:
         if self.network.plan["transport"] == "mptcp":
             self._mapping(p)
         else:
-            p.label("as-it-is")
-            p.load(8, _AT, _STACK, _REL)
-            p.alu("sub", _AT, 1)
+            self._as_it_is(p)
         p.label("ours")
         self._look_up(p, self.subflows, _KEY)
         p.load(8, 1, 0, 0)
@@ -187,6 +216,10 @@ class Losses:
         p.alu("lsh", 1, 40)
         p.jump("end", "jge", _AT, 1, reg=True)
         p.jump("ours")
+        self._as_it_is(p)
+
+    def _as_it_is(self, p: Program) -> None:
+        """The stream's byte is the subflow's; the port tells the data's connection from others."""
         p.label("as-it-is")
         p.load(8, 1, _STACK, _PORT_PAIR)
         p.alu("and", 1, 0xFFFF)
@@ -198,6 +231,8 @@ class Losses:
         """Towards the sender: how far a pure acknowledgment acknowledges the stream, on subflows that had data."""
         p = Program()
         self._begin(p)
+        self._count_all(p, path, _ACK)
+        self._only_tcp(p)
         p.packet(1, _FLAGS)
         p.alu("and", 0, _NO_PLAIN_ACK)
         p.jump("end", "jne", 0, _ACK_ALONE)
@@ -275,13 +310,69 @@ class Losses:
         return [
             (index, target)
             for index, target in enumerate(self.targets)
-            if target["what"] == what and target["path"] in ("", path)
+            if target["what"] == what and target["path"] in ("", path) and index not in self.places
         ]
+
+    def _count_all(self, p: Program, path: str, what: str) -> None:
+        """Lose packets by their number among all with data, or all pure acknowledgments, that leave here."""
+        counted = [i for i in self.places if (self.targets[i]["what"], self.targets[i]["path"]) == (what, path)]
+        if not counted:
+            return
+        p.packet(2, _ETHERTYPE)
+        p.jump("counted", "jne", 0, _IPV4)
+        p.packet(1, _VERSION)
+        p.jump("counted", "jne", 0, _WITHOUT_OPTIONS)
+        p.packet(1, _PROTOCOL)
+        p.jump("count-tcp", "jeq", 0, _TCP)
+        p.jump("counted", "jne", 0, _UDP)
+        p.alu("mov", _SIZE, _IP_BYTES + _UDP_BYTES)
+        p.jump("count" if what == _DATA else "counted")
+        p.label("count-tcp")
+        if what == _ACK:
+            p.packet(1, _FLAGS)
+            p.alu("and", 0, _NO_PLAIN_ACK)
+            p.jump("counted", "jne", 0, _ACK_ALONE)
+        p.packet(1, _HEADER)
+        p.alu("and", 0, 0xF0)
+        p.alu("rsh", 0, 2)
+        p.alu("mov", _SIZE, 0, reg=True)
+        p.alu("add", _SIZE, _IP_BYTES)
+        p.label("count")
+        p.packet(2, _LENGTH)
+        p.jump("counted", "jle" if what == _DATA else "jne", 0, _SIZE, reg=True)
+        for index in counted:
+            self._add_one(p, _COUNTERS + 2 * index)
+            p.jump(f"not-{index}", "jne", 1, self.targets[index]["number"])
+            p.alu("mov", _ANSWER, bpf.SHOT)
+            self._add_one(p, _COUNTERS + 2 * index + 1)
+            p.packet(4, _SOURCE)
+            p.alu("mov", _AT, 0, reg=True)
+            p.packet(4, _TARGET)
+            self._keep(p, self.places[index])
+            p.alu("mov", _AT, 0)
+            p.packet(4, _PORTS)
+            self._keep(p, self.places[index] + 1)
+            p.packet(2, _IDENT)
+            p.alu("mov", _AT, 0, reg=True)
+            p.packet(4, _SEQ)
+            self._keep(p, self.places[index] + 2)
+            p.label(f"not-{index}")
+        p.label("counted")
+
+    def _keep(self, p: Program, index: int) -> None:
+        """Keep a number of 64 bits: register 7 has the upper half, register 0 the lower one."""
+        p.alu("lsh", _AT, 32)
+        p.alu("or", _AT, 0, reg=True)
+        self._look_up_state(p, index)
+        p.store(8, 0, 0, _AT)
 
     @staticmethod
     def _begin(p: Program) -> None:
         p.alu("mov", _CONTEXT, 1, reg=True)
         p.alu("mov", _ANSWER, bpf.OK)
+
+    @staticmethod
+    def _only_tcp(p: Program) -> None:
         for size, at, wanted in ((2, _ETHERTYPE, _IPV4), (1, _VERSION, _WITHOUT_OPTIONS), (1, _PROTOCOL, _TCP)):
             p.packet(size, at)
             p.jump("end", "jne", 0, wanted)

@@ -20,7 +20,7 @@ def set_up_lines(network: "Network", host: str) -> list[str]:
     and mainline answers an MP_JOIN only where one listens.
     """
     plan = network.plan
-    if plan["transport"] != "mptcp":
+    if plan["transport"] != "mptcp" and not plan["joins"]:
         return []
     lines = [f"mptcp limits set subflows {_MOST_SUBFLOWS} add_addr_accepted {_MOST_SUBFLOWS}"]
     for join in plan["joins"]:

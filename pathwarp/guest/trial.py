@@ -80,7 +80,8 @@ def check_losses(plan: dict, met: list[dict]) -> None:
     for number, (target, counts) in enumerate(zip(plan["losses"], met, strict=True)):
         if not counts["lost"]:
             where = f"on {target['path']}" if target["path"] else "on any path"
-            what = f"no {target['what']} packet of byte {target['byte']} {where} was lost: {counts['seen']} came by"
+            which = f"number {target['number']}" if "number" in target else f"byte {target['byte']}"
+            what = f"no {target['what']} packet of {which} {where} was lost: {counts['seen']} came by"
             raise Void(f"losses.{number}: {what}")
 
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from pathwarp.base.broken import broken
 from pathwarp.measure.inputs import Inputs
+from pathwarp.measure.linklosses import counted_loss
 from pathwarp.measure.transports import answers
 from pathwarp.measure.transports.packets import Packets
 from pathwarp.measure.transports.subflows import Connection, Decoded
@@ -22,10 +23,13 @@ def exact_losses(
     """
     found = []
     for number, target in enumerate(inputs.plan.get("losses", [])):
+        met = inputs.guest["losses"][number]
+        if "number" in target:
+            found.append(counted_loss(inputs, connection, packets, target, met, f"losses.{number}"))
+            continue
         rows = (
             _data(inputs, packets, target) if target["what"] == "data" else _acks(inputs, connection, decoded, target)
         )
-        met = inputs.guest["losses"][number]
         copies = [
             {
                 "copy": copy,

@@ -84,8 +84,8 @@ def burst_metrics(trial: Analysis, chosen: list[dict[str, Any]]) -> dict:
         if len(taken.burst):
             affected = int(taken.burst[0])
             fraction = bursts.position(planned, table, taken, trial.failure)
-    elif chosen and len(planned):
-        byte = min(chosen, key=lambda entry: entry["lost"][0]["sent_s"])["byte"]
+    elif (own := [entry for entry in chosen if entry["byte"] is not None]) and len(planned):
+        byte = min(own, key=lambda entry: entry["lost"][0]["sent_s"])["byte"]
         affected = int(np.searchsorted(planned.offset, byte, side="right")) - 1
         fraction = (byte - int(planned.offset[affected])) / int(planned.size[affected])
     sizes = planned.size.tolist()

@@ -39,7 +39,7 @@ Model = TypeVar("Model", bound=BaseModel)
 class Experiment:
     """A scenario with all it takes; variants and workloads are those asked for, in that order, by name.
 
-    `pinned` are the sysctls of every guest, `vms/sysctls.yaml`.
+    `pinned` are the sysctls of every guest, `vms/sysctls.yaml`; `file` is the scenario's, which knows its lines.
     """
 
     scenario: Scenario
@@ -48,6 +48,7 @@ class Experiment:
     variants: dict[str, ResolvedVariant]
     workloads: dict[str, Workload]
     load: dict[str, Workload]
+    file: YamlFile
 
 
 def load_experiment(
@@ -107,9 +108,9 @@ def load_experiment(
             complaints.append(Complaint(f"traffic/{name}.yaml: kind", what, ", ".join(kinds)))
     if file and model:
         complaints += _sysctl_complaints(file, model, loaded_variants)
-    if complaints or model is None or topology is None:
+    if complaints or file is None or model is None or topology is None:
         raise Complaints(complaints)
-    return Experiment(model, topology, pinned, loaded_variants, loaded_workloads, load)
+    return Experiment(model, topology, pinned, loaded_variants, loaded_workloads, load, file)
 
 
 def load_topology(catalogue: Catalogue, name: str, overrides: tuple[Override, ...] = ()) -> AnyTopology:

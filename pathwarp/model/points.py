@@ -38,12 +38,16 @@ NO_POINT = Point()
 
 
 def points_of(
-    grid: Mapping[str, Axis], at: tuple[tuple[str, str], ...], own: tuple[Override, ...], many: bool = False
+    grid: Mapping[str, Axis],
+    at: tuple[tuple[str, str], ...],
+    own: tuple[Override, ...],
+    many: bool = False,
+    where: str = "grid",
 ) -> list[Point]:
     """The points of a grid that `at` lets through: of each axis that it names, one of the values that it names.
 
     `own` are the user's overrides, which may not set what an axis sets. Raises Complaints for those, for names that
-    there are not, and for more than MOST_POINTS points unless `many` are wanted.
+    there are not, and for more than MOST_POINTS points unless `many` are wanted; `where` is the place of the grid.
     """
     complaints = list(_complaints(grid, at, own))
     if complaints:
@@ -54,7 +58,7 @@ def points_of(
     if MOST_POINTS < number <= _MOST_TO_COUNT:
         number = sum(1 for _ in _chosen(grid, names))
     if number > MOST_POINTS and not many:
-        raise Complaints.one("grid", f"has {number} points", f"at most {MOST_POINTS}", "choose with at=, or add yes=1")
+        raise Complaints.one(where, f"has {number} points", f"at most {MOST_POINTS}", "choose with at=, or add yes=1")
     return [_point(grid, chosen) for chosen in _chosen(grid, names)]
 
 
@@ -85,6 +89,11 @@ def _complaints(
             what = f"{name!r} is no value of the axis"
             yield Complaint(f"{OPTION}={axis}={name}", what, ", ".join(names[:20]), suggest(name, names))
     for override in own:
-        for axis in (axis for axis, one in grid.items() if override.path in one.paths):
+        for axis in (axis for axis, one in grid.items() if any(_within(override.path, path) for path in one.paths)):
             what = f"is what the axis {axis} of the grid sets"
             yield Complaint(f"set={override}"[:120], what, "", f"choose with at={axis}=…")
+
+
+def _within(path: str, key: str) -> bool:
+    """Whether a path is a key, or leads to a part of what is there."""
+    return f"{path}.".startswith(f"{key}.")

@@ -42,6 +42,8 @@ def scenario_complaints(file: YamlFile, topology: YamlFile | None, catalogue: Ca
             what = f"'{name}' is not a path of the topology {data.get('topology')}"
             yield Complaint(file.where(place), what, ", ".join(dict.fromkeys(valid)), suggest(name, valid))
     yield from flow_complaints(file, topology, catalogue)
+    for index, loss in enumerate(_list(data.get("losses"))):
+        yield from _loss_complaints(file, ("losses", index), _mapping(loss))
     for index, event in enumerate(_list(data.get("events"))):
         yield from _event_complaints(file, ("events", index), _mapping(event))
 
@@ -63,6 +65,22 @@ def _name_complaints(file: YamlFile, catalogue: Catalogue) -> Iterator[Complaint
         complaint = catalogue.complaint(kind, name, file.where(place)) if is_name(name) else None
         if complaint:
             yield complaint
+
+
+def _loss_complaints(file: YamlFile, place: Place, loss: dict[str, Any]) -> Iterator[Complaint]:
+    """What a packet counted on a link can't be: it has no burst and no copies, and is counted from the first one on."""
+    if loss.get("of") != "link":
+        return
+    if "path" not in loss:
+        yield Complaint(file.where(place), "is of a link, but has no path", hint="name the path whose link it is")
+    for key in ("burst", "copies"):
+        if key in loss:
+            what = "has no meaning for a packet that is counted on a link"
+            yield Complaint(file.where((*place, key)), what, hint=f"leave {key} out")
+    position = loss.get("position")
+    if position in ("last", "all") or str(position).strip().startswith("-") or str(position).strip().endswith("%"):
+        what = f"{position!r} can't be known ahead on a link"
+        yield Complaint(file.where((*place, "position")), what, "first, or a whole number from 1 on")
 
 
 def _event_complaints(file: YamlFile, place: Place, event: dict[str, Any]) -> Iterator[Complaint]:

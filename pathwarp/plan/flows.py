@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """A scenario's load as the guest starts it: addresses and ports that no two flows share, and what each one sends."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from pathwarp.base.complaints import Complaint, Complaints
+from pathwarp.base.yamlfile import Place
 from pathwarp.model.routes import Route
 from pathwarp.model.schema.flow import Flow
 from pathwarp.model.schema.graph import AnyTopology
@@ -15,10 +17,13 @@ from pathwarp.model.schema.workload import (
     Workload,
     packets_s,
 )
-from pathwarp.plan.network import Network
+from pathwarp.plan.network import Network, build
 
 # The first flow's; the others have those behind them. They are none of the primary flow's, and none that kernels draw.
 _PORT, _SIGNALLING_PORT = 10_001, 12_001
+
+# Of IPv4 and UDP.
+_UDP_HEADERS_BYTES = 20 + 8
 
 # A greedy flow hands over packets at this rate, which only a transport that holds it back makes its own.
 _GREEDY_PACKETS_S = 100_000
@@ -63,6 +68,24 @@ def load_orders(
             "packet_bytes": workload.packet_bytes,
             "sends": _sends(workload),
         }
+
+
+def check_datagrams(
+    topology: AnyTopology, scenario: Scenario, workloads: Mapping[str, Workload], where: Callable[[Place], str]
+) -> None:
+    """Complaints for load over UDP whose datagrams would be cut into fragments; `where` finds a place of the file."""
+    network, complaints = build(topology), list[Complaint]()
+    for index, flow in enumerate(scenario.flows or ()):
+        if flow.primary or flow.transport != "udp":
+            continue
+        (route,) = routes_of(network, flow, "udp", scenario.preferred_path)
+        most = min(topology.wires()[link].mtu_bytes for link in route.links) - _UDP_HEADERS_BYTES
+        size = workloads[flow.traffic or ""].packet_bytes
+        if size > most:
+            what = f"sends packets of {size} B over UDP, which {route.path} would cut into fragments"
+            complaints.append(Complaint(where(("flows", index)), what, f"a workload with packets of at most {most} B"))
+    if complaints:
+        raise Complaints(complaints)
 
 
 def passed(routes: Sequence[Route]) -> dict[str, list[list[str]]]:

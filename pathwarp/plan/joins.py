@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Who has the kernel open a subflow on each path, and how."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from pathwarp.base.complaints import Complaint, Complaints, gather
@@ -33,17 +33,38 @@ def all_joins(network: Network, scenario: Scenario, ends: tuple[str, str], trans
     """How all paths of all flows over MPTCP but their first ones get their subflows, each told once."""
     preferred = scenario.preferred_path
     routes = network.paths(*ends)
-    found = joins(network, [*(one for one in routes if one.path == preferred), *routes])
+    found = joins(network, [*(one for one in routes if one.path == preferred), *routes]) if transport == "mptcp" else []
+    carried: dict[str, Sequence[Route]] = (
+        {scenario.primary.name: routes} if scenario.primary and transport == "mptcp" else {}
+    )
     for flow in scenario.load:
         if (flow.transport or transport) == "mptcp":
-            own = joins(network, routes_of(network, flow, "mptcp", preferred))
+            carried[flow.name] = routes_of(network, flow, "mptcp", preferred)
+            own = joins(network, carried[flow.name])
             if any(join["how"] == OPENED for join in own):
                 what = f"has one interface for several paths, and the flow {flow.name} is load over MPTCP"
                 raise Complaints.one(
                     "hosts", f"{flow.receiver} {what}", "", "let it have transport: tcp, or be primary"
                 )
             found += [join for join in own if join not in found]
+    _check_announced(network, found, carried)
     return found
+
+
+def _check_announced(network: Network, found: Sequence[dict[str, str]], carried: Mapping[str, Sequence[Route]]) -> None:
+    """Complaints where a host announces an address on no path of a connection there: the kernel tells it to all."""
+    complaints = []
+    for name, routes, end in ((*flow, end) for flow in carried.items() for end in (network.first, network.last)):
+        own = {end(route).address for route in routes}
+        host = end(routes[0]).node
+        for join in found:
+            if join["how"] == ANNOUNCED and join["host"] == host and join["address"] not in own:
+                what = (
+                    f"{host} announces its address on {join['path']} to the flow {name} as well, which has no such path"
+                )
+                complaints.append(Complaint("paths", what, "", f"give {name} that path, or a receiver of its own"))
+    if complaints:
+        raise Complaints(complaints)
 
 
 def joins(network: Network, routes: Sequence[Route]) -> list[dict[str, str]]:

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """A scenario's exact losses as the guest carries them out: each packet named by a byte of the stream."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
 from pathwarp.base.complaints import Complaint, Complaints
+from pathwarp.base.yamlfile import Place
 from pathwarp.model.schema.exactloss import ExactLoss
 from pathwarp.model.schema.scenario import Scenario
 from pathwarp.model.schema.workload import ConstantWorkload, Workload
@@ -24,22 +25,33 @@ class Target(NamedTuple):
     copies: int
 
 
+class Counted(NamedTuple):
+    """A packet to lose: the `number`-th one of its kind (`what`) that the path's link carries, whoever sends it."""
+
+    what: str
+    path: str
+    number: int
+
+
 def plan_losses(
-    scenario: Scenario, workload: Workload, bursts: Sequence[Burst], trace: str
-) -> tuple[Target, ...] | None:
+    scenario: Scenario, workload: Workload, bursts: Sequence[Burst], trace: str, where: Callable[[Place], str]
+) -> tuple[Target | Counted, ...] | None:
     """The packets that the scenario names, None for a scenario that says nothing of them.
 
-    `bursts` are those of the trace that messages call `trace`; only those within the scenario's duration count. Raises
-    Complaints for packets that there are not.
+    `bursts` are those of the trace that messages call `trace`; only those within the scenario's duration count. `where`
+    tells where a place of the scenario's file is. Raises Complaints for packets that there are not.
     """
     if scenario.losses is None:
         return None
     bursts = [burst for burst in bursts if burst.start_ms * 1_000_000 < scenario.duration_ns]
     complaints: list[Complaint] = []
-    targets: list[Target] = []
+    targets: list[Target | Counted] = []
     for index, loss in enumerate(scenario.losses):
-        where = f"scenarios/{scenario.name}.yaml: losses.{index}"
-        found = _byte(loss, scenario, workload, bursts, trace, where)
+        if loss.of == "link":
+            assert loss.path and isinstance(loss.position, int), "rules see to it"
+            targets.append(Counted(loss.what, loss.path, loss.position))
+            continue
+        found = _byte(loss, scenario, workload, bursts, trace, where(("losses", index)))
         if isinstance(found, Complaint):
             complaints.append(found)
         else:

@@ -19,8 +19,9 @@ from pathwarp.model.schema.graph import AnyTopology
 from pathwarp.model.schema.workload import Workload
 from pathwarp.model.traces import Burst, read_csv
 from pathwarp.plan.events import Action, plan_events
+from pathwarp.plan.flows import check_datagrams
 from pathwarp.plan.joins import check_reach
-from pathwarp.plan.losses import Target, plan_losses
+from pathwarp.plan.losses import Counted, Target, plan_losses
 from pathwarp.plan.shapes import plan_shapes
 from pathwarp.plan.trial import Replay, Trial
 
@@ -56,10 +57,11 @@ def plan_trials(request: Request) -> list[Trial]:
     """
     catalogue = Catalogue(request.root)
     complaints = list(_number_complaints(request))
-    points: list[Point] = []
+    points, grid = list[Point](), ""
     with gather(complaints):
         whole = _load(catalogue, request, request.overrides)
-        points = points_of(whole.scenario.grid, request.at, request.overrides, request.many)
+        grid = whole.file.where(("grid",))
+        points = points_of(whole.scenario.grid, request.at, request.overrides, request.many, grid)
     if complaints:
         raise Complaints(complaints)
     faults: dict[Complaint, Point] = {}
@@ -70,7 +72,7 @@ def plan_trials(request: Request) -> list[Trial]:
             overrides = tuple(sorted((*request.overrides, *point.overrides)))
             experiment = _load(catalogue, request, overrides) if point.values else whole
             trials += _plan_point(catalogue, request, point, experiment)
-    _raise(faults, request.scenario)
+    _raise(faults, grid)
     return trials
 
 
@@ -84,9 +86,8 @@ def _at(point: Point, faults: dict[Complaint, Point]) -> Iterator[None]:
         faults.setdefault(complaint, point)
 
 
-def _raise(faults: dict[Complaint, Point], scenario: str) -> None:
-    """Raise Complaints for what was noted, each with its point."""
-    grid = f"scenarios/{scenario}.yaml: grid"
+def _raise(faults: dict[Complaint, Point], grid: str) -> None:
+    """Raise Complaints for what was noted, each with its point; `grid` is where that is."""
     if faults:
         raise Complaints(
             replace(complaint, where=f"{grid} at {point}: {complaint.where}") if point.values else complaint
@@ -110,6 +111,8 @@ def _plan_point(catalogue: Catalogue, request: Request, point: Point, experiment
     with gather(complaints):
         for transport in dict.fromkeys(variant.transport for variant in experiment.variants.values()):
             check_reach(topology, experiment.scenario, transport)
+    with gather(complaints):
+        check_datagrams(topology, experiment.scenario, experiment.load, experiment.file.where)
     links: dict[tuple[str, ...], Followed] = {}
     for files, seed in {link_files(seed, topology): seed for seed in seeds}.items():
         with gather(complaints):
@@ -179,14 +182,14 @@ def _replay(
 
 def _happenings(
     experiment: Experiment, workload: Workload, bursts: tuple[Burst, ...], trace: str, links: Followed
-) -> tuple[tuple[Action, ...], tuple[Target, ...] | None]:
+) -> tuple[tuple[Action, ...], tuple[Target | Counted, ...] | None]:
     """What happens to paths and to single packets; Complaints for what is wrong with either."""
     complaints: list[Complaint] = []
     events, losses = [], None
     with gather(complaints):
         events = plan_events(experiment.scenario, experiment.topology, bursts, trace, links.courses)
     with gather(complaints):
-        losses = plan_losses(experiment.scenario, workload, bursts, trace)
+        losses = plan_losses(experiment.scenario, workload, bursts, trace, experiment.file.where)
     if complaints:
         raise Complaints(complaints)
     return tuple(events), losses

@@ -18,7 +18,7 @@ from pathwarp.model.schema.workload import Workload
 from pathwarp.model.traces import Burst
 from pathwarp.plan.events import Action
 from pathwarp.plan.flows import ends_of
-from pathwarp.plan.losses import Target
+from pathwarp.plan.losses import Counted, Target
 from pathwarp.plan.shapes import Shapes
 
 
@@ -36,7 +36,7 @@ class Replay:
     bursts: tuple[Burst, ...]
     shapes: Mapping[str, Shapes]
     events: tuple[Action, ...]
-    losses: tuple[Target, ...] | None
+    losses: tuple[Target | Counted, ...] | None
     link_traces: Mapping[str, str]
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from statistics import mean
 from typing import Any
 
-from pathwarp.results.reading import TrialResult, by_group
+from pathwarp.results.reading import TrialResult, by_group, by_point
 
 _Row = Mapping[str, Any]
 # Heading, and the number of one trial; None where a flow has no such number.
@@ -21,16 +21,20 @@ _COLUMNS: tuple[tuple[str, Callable[[_Row], float | None], int], ...] = (
 
 
 def render_flows(results: Sequence[TrialResult]) -> Iterator[str]:
-    """The lines of the table, for each traffic and variant; none where no trial lists flows."""
-    for traffic, trials in by_group(results).items():
-        for variant, of_variant in trials.items():
-            listed = [trial.metrics for trial in of_variant if trial.metrics.get("flows")]
-            if not listed:
-                continue
-            yield f"\n{variant}, {traffic}: flows, means of {len(listed)} {'trials' if len(listed) > 1 else 'trial'}\n"
-            yield from _aligned(_rows(listed))
-            for link, index in _indexes(listed).items():
-                yield f"Jain's index of the {index[0]} flows on {link}: {index[1]:.3f}\n"
+    """The lines of the table, for each point, traffic and variant; none where no trial lists flows."""
+    for point, at_point in by_point(results).items():
+        for traffic, trials in by_group(at_point).items():
+            for variant, of_variant in trials.items():
+                listed = [trial.metrics for trial in of_variant if trial.metrics.get("flows")]
+                if listed:
+                    yield from _render(", ".join([*(value for _, value in point), variant, traffic]), listed)
+
+
+def _render(title: str, listed: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    yield f"\n{title}: flows, means of {len(listed)} {'trials' if len(listed) > 1 else 'trial'}\n"
+    yield from _aligned(_rows(listed))
+    for link, index in _indexes(listed).items():
+        yield f"Jain's index of the {index[0]} flows on {link}: {index[1]:.3f}\n"
 
 
 def _rows(listed: Sequence[Mapping[str, Any]]) -> Iterator[list[str]]:

@@ -22,7 +22,9 @@ def _predicted(trial: TrialResult, variant: ResolvedVariant | None) -> TrialResu
     boot_ns = _boot_ns(trial)
     if not course or variant is None or variant.timing is None or boot_ns is None:
         return trial
-    return replace(trial, predicted_ms=predict_ms(course, variant.timing, variant.sysctls, boot_ns))
+    # What both hosts had: the scenario may set more than the variant does.
+    sysctls = next(iter(trial.manifest["sysctls"].values()))
+    return replace(trial, predicted_ms=predict_ms(course, variant.timing, sysctls, boot_ns))
 
 
 def _boot_ns(trial: TrialResult) -> int | None:

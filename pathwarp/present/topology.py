@@ -61,8 +61,10 @@ def draw(topology: AnyTopology, out_dir: Path) -> list[Path]:
 
 
 def shape_words(shape: Shape) -> str:
-    """A direction's shape in words: `20 Mbit/s · 6 ms · 100 packets · 1 % loss`."""
-    parts = [_rate(shape.rate_bit_s), _time(shape.delay_ns), f"{shape.queue_packets} packets"]
+    """A direction's shape in words: `20 Mbit/s · 6 ms ± 1 ms pareto · 100 packets · 1 % loss`."""
+    jitter = shape.jitter if shape.jitter and shape.jitter.spread_ns else None
+    varies = f" ± {_time(jitter.spread_ns)} {jitter.kind}" if jitter else ""
+    parts = [_rate(shape.rate_bit_s), _time(shape.delay_ns) + varies, f"{shape.queue_packets} packets"]
     if shape.loss and shape.loss.mean_fraction:
         burst = f" in bursts of {shape.loss.burst_packets:g}" if shape.loss.burst_packets else ""
         parts.append(f"{100 * shape.loss.mean_fraction:g} % loss{burst}")

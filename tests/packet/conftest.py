@@ -31,13 +31,14 @@ ACKS = "[{burst: 4, position: last, what: ack, copies: [1, 2]}]"
 LAST_TWO = "[{burst: 4, position: last, path: wlan}, {burst: 4, position: -2, path: wlan}]"
 LAST_TWO_AND_PROBE = LAST_TWO.replace("}", ", copies: [1, 2]}", 1)
 PREDICTED = ("mainline", "rto", "tlp-std", "tlp-mp", "pto", "rej-k1")
+ON_LINK = "[{of: link, path: wlan, position: 37}, {of: link, path: wlan, what: ack, position: 11}]"
 NONE, LATE = "[]", "[{burst: 7, position: last}]"
 # Topology, losses, variants, traffic.
 CHOSEN = (
     *(
         (topology, losses, ("tcp", "tlp-std"), ("train",))
         for topology in TOPOLOGIES
-        for losses in (FIRST, FIRST_TWO, HALF, ACKS)
+        for losses in (FIRST, FIRST_TWO, HALF, ACKS, ON_LINK)
     ),
     *((topology, ALL, ("tlp-std",), ("train",)) for topology in TOPOLOGIES),
     *((topology, losses, ("tlp-std",), ("train",)) for topology in TOPOLOGIES for losses in (NONE, LATE)),
@@ -76,8 +77,12 @@ class Observation:
         return json.loads((self.folder / "logs" / "guest.json").read_text())
 
     @cached_property
+    def metrics(self) -> dict:
+        return json.loads((self.folder / "metrics.json").read_text())
+
+    @property
     def counters(self) -> dict:
-        return json.loads((self.folder / "metrics.json").read_text())["counters"]["server"]
+        return self.metrics["counters"]["server"]
 
     @property
     def boot_ns(self) -> int:

@@ -14,6 +14,7 @@ from conftest import (
     LAST_TWO_AND_PROBE,
     LATE,
     NONE,
+    ON_LINK,
     PREDICTED,
     ROOT,
     TOPOLOGIES,
@@ -86,6 +87,27 @@ def test_acknowledgments_are_lost_and_no_data(chosen, topology, variant):
     assert [answer.arrived_ns is None for answer in covering[:4]] == [True, True, False, False]
     assert lost(trial) == []
     assert counted(trial)[0]["lost"] == 2
+
+
+@pytest.mark.parametrize("topology", TOPOLOGIES)
+@pytest.mark.parametrize("variant", ["tcp", "tlp-std"])
+def test_a_packet_is_lost_by_its_number_on_a_link(chosen, topology, variant):
+    trial = chosen(variant, topology, "train", ON_LINK)
+    on_wlan = [packet for packet in trial.sent_in_all if packet.path == "wlan"]
+    assert lost(trial) == [on_wlan[36]]
+    server, client = (trial.analysis.decoded[host, "wlan"].tcp for host in ("server", "client"))
+    sent, came = (pure_acks(table, int(client.src[client.sport == 8999][0])) for table in (client, server))
+    assert len(sent) > 11
+    assert [number for number, ident in enumerate(sent, 1) if ident not in came] == [11]
+    data, ack = trial.metrics["exact_losses"]
+    assert (data["number"], data["byte"]) == (37, on_wlan[36].offset)
+    assert (ack["number"], ack["byte"]) == (11, None)
+
+
+def pure_acks(table, source: int) -> list[int]:
+    """The IP identifications of a host's segments that do nothing but acknowledge."""
+    alone = (table.payload_len == 0) & (table.flags & 0x17 == 0x10) & (table.src == source)
+    return table.ident[alone].tolist()
 
 
 @pytest.mark.parametrize("topology", TOPOLOGIES)

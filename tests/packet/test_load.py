@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Flows beside the data: each sends what its file says, in its own time, and is told from all others."""
 
-import json
-
 import pytest
 from conftest import run
 
 from pathwarp.measure.apps import ditg
+from pathwarp.measure.metrics import rounded
+from pathwarp.model.overrides import Override
 from pathwarp.plan.request import Request, plan_trials
 
 RATE_MBPS = 20
@@ -20,7 +20,7 @@ def trial(tmp_path_factory, make_project):
 
 @pytest.fixture(scope="module")
 def metrics(trial):
-    return json.loads((trial.folder / "metrics.json").read_text())
+    return trial.metrics
 
 
 @pytest.fixture(scope="module")
@@ -74,11 +74,15 @@ def test_what_was_sent_and_not_lost_was_read(flows, log):
 
 
 def test_two_connections_between_the_same_hosts_are_told_apart(trial, flows):
-    """Each one's packets carry what its own receiver read, and no more than its sender wrote."""
+    """Each data packet of the server is of one flow; each flow's carry what its own receiver read."""
     assert flows["rival"]["messages_read"] > 100
     assert flows["data"]["messages_read"] > 100
     payload = trial.analysis.packets.end.max()
     assert payload >= trial.analysis.messages.size.sum()
+    server = trial.analysis.decoded["server", "wlan"].tcp
+    to_client = [trial.analysis.inputs.address("client", path) for path in ("wlan", "4g")]
+    sent = sum(int(((server.dst == address) & (server.payload_len > 0)).sum()) for address in to_client)
+    assert flows["data"]["packets_sent"] + flows["rival"]["packets_sent"] == sent
     for name in ("data", "rival"):
         least = flows[name]["messages_read"] * (1400 if name == "data" else 1000) / 1448
         assert flows[name]["packets_sent"] >= least
@@ -92,3 +96,33 @@ def test_all_share_the_bottleneck(trial, metrics, log):
     assert RATE_MBPS / 2 < read_mbps < RATE_MBPS
     assert metrics["fairness_index"]["middle from left"]["flows"] == 4
     assert metrics["fairness_index"]["middle from right"]["flows"] == 2
+
+
+def test_a_packet_is_lost_by_its_number_among_all_flows(tmp_path, make_project):
+    """300 and 303 of what two connections send to the client over WLAN; links are queues, which keep the order."""
+    root = make_project(tmp_path)
+    wanted = 300, 303
+    losses = ", ".join(f"{{of: link, path: wlan, position: {number}}}" for number in wanted)
+    (planned,) = plan_trials(Request(root, "flows", overrides=(Override("losses", f"[{losses}]"),)))
+    trial = run(root, {"flows": planned})["flows"]
+    entries = trial.metrics["exact_losses"]
+    inputs = trial.analysis.inputs
+    server, client = (trial.analysis.decoded[host, "wlan"].tcp for host in ("server", "client"))
+    came = set(names(client))
+    number, found = 0, {}
+    for row, name in enumerate(names(server)):
+        if server.dst[row] != inputs.address("client", "wlan") or not server.payload_len[row]:
+            continue
+        sent_s = rounded((int(server.time_ns[row]) - inputs.flow_start_ns) / 1e9)
+        entry = next((entry for entry in entries if entry["lost"][0]["sent_s"] == sent_s and name not in came), None)
+        # What the bottleneck's queue dropped never came to the link behind it.
+        number += bool(entry) or name in came
+        if entry:
+            assert [end.rpartition(":")[2] for end in (entry["from"], entry["to"])] == [str(port) for port in name[:2]]
+            found[entry["number"]] = number
+    assert found == {number: number for number in wanted}
+
+
+def names(table) -> list[tuple[int, ...]]:
+    """Of each segment what no other one has."""
+    return list(zip(*(column.tolist() for column in (table.sport, table.dport, table.ident, table.seq)), strict=True))

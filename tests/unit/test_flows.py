@@ -3,6 +3,7 @@
 
 import json
 import struct
+from dataclasses import replace
 
 import pytest
 import yaml
@@ -117,6 +118,30 @@ def test_flows_over_mptcp_take_all_paths_and_are_joined_once(project):
     assert len(found["joins"]) == 1
 
 
+def test_load_over_mptcp_has_its_subflows_beside_a_primary_over_tcp(project):
+    more = {"name": "more", "from": "server", "to": "client", "traffic": "download", "transport": "mptcp"}
+    with (project / "kernels/variants/plain/variant.yaml").open("a") as file:
+        file.write("\ntransport: tcp\n")
+    assert plan(project, DATA)["transport"] == "tcp"
+    assert plan(project, DATA)["joins"] == []
+    assert [join["path"] for join in plan(project, DATA, more)["joins"]] == ["far"]
+
+
+def test_an_announced_address_is_one_of_each_connection_there(project):
+    """The kernel announces it to every connection of the host, and the peer joins if it has any way there."""
+    more = {"name": "more", "from": "other", "to": "client", "traffic": "download", "transport": "mptcp"}
+    with pytest.raises(Complaints, match="client announces its address on far to the flow more as well"):
+        plan(project, DATA, more)
+
+
+def test_datagrams_that_would_be_cut_are_refused(project):
+    path = project / "traffic/poisson.yaml"
+    path.write_text(path.read_text().replace("1000 B", "1473 B"))
+    plan(project, DATA, load("poisson", "tcp"))
+    with pytest.raises(Complaints, match=r"cut.yaml:\d+: flows.1: sends packets of 1473 B over UDP.*\n.*1472 B"):
+        plan(project, DATA, load("poisson", "udp"))
+
+
 def test_every_host_with_a_flow_is_captured_and_gets_signalling(project):
     found = plan(project, DATA, load("steady"), {**load("poisson"), "from": "client", "to": "other"})
     assert {one["host"] for one in found["network"]["captures"]} == {"server", "client", "other"}
@@ -192,3 +217,10 @@ def test_the_table_has_each_flow_in_the_mean_over_trials():
     assert lines["data"][:8] == ["data", "udp", "server", "client", "5.00", "100", "1.00", "-"]
     assert "Jain's index of the 2 flows on middle from core: 0.500" in text
     assert "".join(render_flows([TrialResult("cut", "plain", "pings", 1, {})])) == ""
+
+
+def test_the_points_of_a_grid_have_tables_of_their_own():
+    points = [replace(trial(1, goodput), point=(("loss", loss),)) for loss, goodput in (("0 %", 9.0), ("1 %", 1.0))]
+    text = "".join(render_flows(points))
+    assert "0 %, plain, pings: flows, means of 1 trial" in text
+    assert [line.split()[4] for line in text.splitlines() if line.startswith("data")] == ["9.00", "1.00"]

@@ -85,6 +85,7 @@ def test_values_of_one_axis_are_alternatives():
         ((("los", "1 %"),), (), "there is no axis 'los'"),
         ((("loss", "2 %"),), (), "'2 %' is no value of the axis"),
         ((), (Override("topology.paths.near.down.loss", "1 %"),), "is what the axis loss of the grid sets"),
+        ((), (Override("topology.paths.near.down.loss.mean", "1 %"),), "is what the axis loss of the grid sets"),
     ],
 )
 def test_what_a_grid_has_not(chosen, own, words):

@@ -10,7 +10,7 @@ from golden_project import GOLDEN, copy_project
 from inputs_of_trial import RELEASE, id_of
 
 from pathwarp.model.overrides import read_overrides
-from pathwarp.model.schema.jitter import LOWEST
+from pathwarp.model.schema.jitter import LOWEST, Jitter
 from pathwarp.plan.orders import plan_of
 from pathwarp.plan.request import Request, plan_trials
 
@@ -58,6 +58,12 @@ def test_a_direction_has_its_own(project):
 
 def test_no_spread_is_no_jitter(project):
     assert shapes(project, f"{DOWN}={{spread: 0 ms, kind: normal}}") == shapes(project)
+
+
+def test_no_more_than_netem_takes():
+    Jitter.model_validate({"spread": "370 ms", "kind": "pareto"}).check_delay(10**9)
+    with pytest.raises(ValueError, match="has a jitter that netem would cut"):
+        Jitter.model_validate({"spread": "371 ms", "kind": "pareto"}).check_delay(10**9)
 
 
 def test_it_is_in_the_trial_id(project):

@@ -8,7 +8,7 @@ import pytest
 from pathwarp.model.schema.exactloss import ExactLoss
 from pathwarp.model.schema.workload import ConstantWorkload
 from pathwarp.model.traces import Burst
-from pathwarp.plan.losses import Target, plan_losses
+from pathwarp.plan.losses import Counted, Target, plan_losses
 
 BURSTS = (Burst(0, 400), Burst(1000, 3000), Burst(2000, 100))
 WORKLOAD = SimpleNamespace(name="w", packet_bytes=1000)
@@ -16,7 +16,7 @@ WORKLOAD = SimpleNamespace(name="w", packet_bytes=1000)
 
 def byte(workload=WORKLOAD, **loss) -> int:
     scenario = SimpleNamespace(name="s", duration_ns=3_000_000_000, losses=[ExactLoss.model_validate(loss)])
-    (target,) = plan_losses(scenario, workload, BURSTS, "t.csv")
+    (target,) = plan_losses(scenario, workload, BURSTS, "t.csv", str)
     return target.byte
 
 
@@ -49,8 +49,14 @@ def test_copies_are_bits(copies, bits):
 
 
 def test_nothing_said_is_not_nothing_lost():
-    assert plan_losses(SimpleNamespace(name="s", losses=None), WORKLOAD, BURSTS, "t") is None
-    assert plan_losses(SimpleNamespace(name="s", losses=(), duration_ns=1), WORKLOAD, BURSTS, "t") == ()
+    assert plan_losses(SimpleNamespace(name="s", losses=None), WORKLOAD, BURSTS, "t", str) is None
+    assert plan_losses(SimpleNamespace(name="s", losses=(), duration_ns=1), WORKLOAD, BURSTS, "t", str) == ()
     loss = ExactLoss.model_validate({"what": "ack", "position": "last", "path": "wlan"})
     scenario = SimpleNamespace(name="s", losses=(loss,), duration_ns=10**10)
-    assert plan_losses(scenario, WORKLOAD, BURSTS, "t") == (Target("ack", "wlan", 3499, 1),)
+    assert plan_losses(scenario, WORKLOAD, BURSTS, "t", str) == (Target("ack", "wlan", 3499, 1),)
+
+
+def test_a_packet_of_a_link_is_a_number():
+    loss = ExactLoss.model_validate({"of": "link", "what": "ack", "position": 7, "path": "wlan"})
+    scenario = SimpleNamespace(name="s", losses=(loss,), duration_ns=10**10)
+    assert plan_losses(scenario, WORKLOAD, BURSTS, "t", str) == (Counted("ack", "wlan", 7),)

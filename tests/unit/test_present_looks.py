@@ -20,6 +20,7 @@ from pathwarp.present.looks import SPARE_COLOURS
 ROOT = Path(__file__).parents[2]
 # Words that are a variant's name, but mean something else there.
 OTHERS = {
+    ("measure/transports/registry.py", "tcp"),
     ("measure/transports/subflows.py", "tcp"),
     ("model/schema/flow.py", "tcp"),
     ("model/schema/variant.py", "tcp"),

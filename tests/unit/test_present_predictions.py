@@ -7,7 +7,11 @@ from test_measure_timing import BOOT, VARIANTS, course, predicted
 from pathwarp.present.predictions import predict
 from pathwarp.results.reading import TrialResult
 
-VIRTUAL = {"inputs": {"boot": ["unshare", "time-travel=inf-cpu", f"time-travel-start={BOOT}"]}}
+VIRTUAL = {
+    "inputs": {"boot": ["unshare", "time-travel=inf-cpu", f"time-travel-start={BOOT}"]},
+    "sysctls": {"server": VARIANTS["rej-k1"].sysctls, "client": VARIANTS["rej-k1"].sysctls},
+}
+OTHER_READING = {**VIRTUAL, "sysctls": {"server": {**VARIANTS["rej-k1"].sysctls, "net.mptcp.rej_rttvar": "1"}}}
 REAL = {"inputs": {"boot": ["vagrant"]}}
 
 
@@ -24,8 +28,14 @@ def test_a_trial_in_virtual_time_gets_what_the_formulas_give() -> None:
 
 @pytest.mark.parametrize(
     "unknown",
-    [trial(manifest=REAL), trial(manifest={}), trial(known=False), trial(variant="gone")],
-    ids=["real time", "no manifest", "no course", "no such variant"],
+    [
+        trial(manifest=REAL),
+        trial(manifest={}),
+        trial(known=False),
+        trial(variant="gone"),
+        trial(variant="rej-k1", manifest=OTHER_READING),
+    ],
+    ids=["real time", "no manifest", "no course", "no such variant", "another reading of REJ's timer"],
 )
 def test_others_get_none(unknown: TrialResult) -> None:
     assert predict([unknown], VARIANTS) == [unknown]

@@ -9,6 +9,7 @@ from golden_project import copy_project
 
 from pathwarp.cli import main
 from pathwarp.model.schema.graph import Graph
+from pathwarp.model.schema.jitter import Jitter
 from pathwarp.model.schema.topology import Shape, Topology
 from pathwarp.plan.network import build
 from pathwarp.present.layers import lay_out
@@ -87,6 +88,10 @@ def test_paths_over_several_links_do_not_run_through_nodes():
 
 def test_a_shape_is_told_with_its_units():
     shape = Shape.model_validate({**SHAPE, "delay": "1500 us", "loss": {"mean": "1 %", "burst": "4 packets"}})
+    shaky = shape.model_copy(
+        update={"jitter": Jitter.model_validate({"spread": "300 us", "kind": "pareto"}), "loss": None}
+    )
+    assert shape_words(shaky) == "10 Mbit/s · 1.5 ms ± 300 us pareto · 50 packets"
     assert shape_words(shape) == "10 Mbit/s · 1.5 ms · 50 packets · 1 % loss in bursts of 4"
 
 

@@ -66,7 +66,7 @@ class Application:
 
     def _start(self, end: str, command: list[str]) -> subprocess.Popen:
         wrapper = ["mptcpize", "run"] if self.flow["transport"] == "mptcp" else []
-        log = open(self.folder / f"load-{self.flow['name']}-{end}.txt", "w")  # noqa: SIM115, closed in stop
+        log = open(self.folder / f"load-{self.flow['name']}-{end}-output.txt", "w")  # noqa: SIM115, closed in stop
         self._logs.append(log)
         with inside(self._pid(end)):
             return subprocess.Popen([*wrapper, *command], stdin=subprocess.DEVNULL, stdout=log, stderr=log)

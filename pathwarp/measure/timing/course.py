@@ -63,7 +63,7 @@ def course(trial: Analysis, burst: int | None) -> dict[str, Any] | None:
 def _lost_end(trial: Analysis, burst: int | None) -> list[dict[str, Any]]:
     """The packets at the burst's end that are lost, in the order of the stream; none where others are lost as well."""
     targets = trial.inputs.plan.get("losses") or []
-    if burst is None or trial.failure or any(target["what"] != "data" for target in targets):
+    if burst is None or trial.failure or any(target["what"] != "data" or "number" in target for target in targets):
         return []
     table, own = trial.packets, trial.bursts
     end = int(own.offset[burst] + own.size[burst])
@@ -87,7 +87,7 @@ def _frame_bytes(trial: Analysis, row: int) -> int:
 
 
 def _links(plan: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """Delay and rate of each path that is a single link, from the sender of the data and back."""
+    """Delay and rate of each path that is a single link and always the same, from the sender of the data and back."""
     shapes: dict[str, dict[str, Any]] = {}
     if "paths_setup" in plan:
         shapes = {setup["name"]: {way: setup[way] for way in ("down", "up")} for setup in plan["paths_setup"]}
@@ -98,8 +98,12 @@ def _links(plan: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return {
         name: {there: _delay_and_rate(of[way]) for there, way in (("there", "down"), ("back", "up"))}
         for name, of in shapes.items()
-        if name in plan["paths"] and len(of) == 2
+        if name in plan["paths"] and len(of) == 2 and not any(_varies(shape) for shape in of.values())
     }
+
+
+def _varies(shape: dict[str, Any]) -> bool:
+    return any(shape.get(key) for key in ("jitter", "loss", "adapts"))
 
 
 def _delay_and_rate(shape: dict[str, Any]) -> dict[str, int]:

@@ -38,6 +38,8 @@ _US = 1_000
 _CONNECTION_JIFFIES = 200
 # After more expiries without a word from it, a subflow is taken for stale.
 _STALE, _STALE_EXPIRIES = "net.mptcp.stale_loss_cnt", 4
+# Other readings of REJ's timer, by their numbers; 0 is the one above.
+_OTHER_READINGS = ("net.mptcp.rej_rttvar", "net.mptcp.rej_overdue")
 # K v counts as this much at least.
 _LEAST_K_V_US = 10
 _FOREVER = 1 << 62
@@ -48,9 +50,11 @@ _TOO_LATE_NS = 120 * 10**9
 def predict_ms(course: Mapping[str, Any], timing: Timing, sysctls: Mapping[str, str], boot_ns: int) -> float | None:
     """The burst's completion from the sending of its first packet on, of a course as `course` returns it.
 
-    `sysctls` are the variant's; `boot_ns` is where the guest's clock started. None for a variant of which nothing is
-    sent again.
+    `sysctls` are the trial's; `boot_ns` is where the guest's clock started. None for a variant of which nothing is sent
+    again, and for readings of REJ that the formulas don't know.
     """
+    if timing.rej and any(int(sysctls.get(name, 0)) for name in _OTHER_READINGS):
+        return None
     return _Recovery(course, timing, sysctls, boot_ns).completion_ms()
 
 

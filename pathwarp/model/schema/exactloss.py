@@ -49,9 +49,13 @@ class ExactLoss(Part):
     among those of the flow: an int counts packets from either end, and means a packet's last byte; a float is a share
     of the bytes. `copies` says which transmissions of that byte are lost, as bits: counted on `path`, or without that
     on all paths together. Of acknowledgments (`what: ack`) those count that acknowledge the byte.
+
+    With `of: link` the `position` counts, from 1, all packets with data (or acknowledgments) that the link of `path`
+    carries, whoever sends them: that one is lost.
     """
 
     what: Literal["data", "ack"] = "data"
+    of: Literal["flow", "link"] = "flow"
     burst: Annotated[int | None, Field(strict=True, ge=0, le=MOST_PACKETS)] = None
     position: Annotated[int | float, BeforeValidator(read_position)]
     path: Name | None = None

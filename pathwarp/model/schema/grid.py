@@ -3,6 +3,7 @@
 
 import json
 import re
+from collections.abc import Iterator
 from typing import Annotated, Any, Self
 
 from pydantic import BeforeValidator, Field, model_validator
@@ -43,19 +44,32 @@ def read_values(value: object) -> dict[str, Any]:
     return {str(name): one for name, one in value.items()}
 
 
-def check_starts(grid: dict[str, "Axis"]) -> dict[str, "Axis"]:
-    """Refuse axes that begin at another one's value where that one is not ahead of them, or has other values."""
+def check_grid(grid: dict[str, "Axis"]) -> dict[str, "Axis"]:
+    """Refuse axes that set the same key, and those that begin at another one's value and can't.
+
+    A part of what another axis sets may be set on top of that.
+    """
+    owners: dict[str, list[str]] = {}
+    for name, axis in grid.items():
+        for path in axis.paths:
+            owners.setdefault(path, []).append(name)
+    wrong = [f"{' and '.join(names)} both set {path}" for path, names in owners.items() if len(names) > 1]
+    wrong += _wrong_starts(grid)
+    if wrong:
+        valid = "axes that set different keys; `from` names an axis ahead, with the same values"
+        raise BadValue("; ".join(wrong), valid)
+    return grid
+
+
+def _wrong_starts(grid: dict[str, "Axis"]) -> Iterator[str]:
+    """The axes that begin at another one's value where that one is not ahead of them, or has other values."""
     ahead: dict[str, Axis] = {}
-    wrong = []
     for name, axis in grid.items():
         if axis.start is not None and axis.start not in ahead:
-            wrong.append(f"{name} begins at {axis.start!r}, which is no axis ahead of it")
+            yield f"{name} begins at {axis.start!r}, which is no axis ahead of it"
         elif axis.start is not None and list(axis.values) != list(ahead[axis.start].values):
-            wrong.append(f"{name} begins at {axis.start!r}, which has other values")
+            yield f"{name} begins at {axis.start!r}, which has other values"
         ahead[name] = axis
-    if wrong:
-        raise BadValue("; ".join(wrong), "`from` names an axis ahead, with the same values")
-    return grid
 
 
 def safe(text: str) -> str:

@@ -11,6 +11,8 @@ from pathwarp.model.schema.common import Fraction, Part, between
 
 # How far below the mean the lowest draw is, in spreads; pathwarp/guest/draws.py has the distributions.
 LOWEST = {"normal": 3.7, "uniform": 1.74, "pareto": 0.62}
+# netem takes a deviation of 2^31 ns at most, and a draw of the Pareto distribution can be 5.7 spreads.
+_MOST_PARETO_NS = 370_000_000
 
 
 def check_memory(fraction: float) -> float:
@@ -32,7 +34,9 @@ class Jitter(Part):
     reorder: Literal["no", "yes"] = "no"
 
     def check_delay(self, delay_ns: int) -> None:
-        """BadValue for a delay that some draws would make negative."""
+        """BadValue for a delay that some draws would make negative, and for draws that netem would cut."""
+        if self.kind == "pareto" and self.spread_ns > _MOST_PARETO_NS:
+            raise BadValue("has a jitter that netem would cut", f"a spread of at most {_MOST_PARETO_NS // 10**6} ms")
         if self.spread_ns * LOWEST[self.kind] > delay_ns:
             most_us = int(delay_ns / LOWEST[self.kind] / 1000)
             raise BadValue(

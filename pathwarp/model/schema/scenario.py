@@ -18,7 +18,7 @@ from pathwarp.model.metrics import OF_TRIALS
 from pathwarp.model.schema.common import Count, DurationNs, Line, Name, PacketCount, Part, RateBitS, Sysctls, between
 from pathwarp.model.schema.exactloss import MOST_LOSSES, ExactLoss
 from pathwarp.model.schema.flow import MOST_FLOWS, Flow
-from pathwarp.model.schema.grid import MOST_AXES, Axis, check_starts
+from pathwarp.model.schema.grid import MOST_AXES, Axis, check_grid
 from pathwarp.model.schema.topology import Loss, Shape
 
 Direction = Literal["down", "up", "both"]
@@ -164,7 +164,11 @@ class Scenario(Part):
     flows: Annotated[tuple[Flow, ...], Field(max_length=MOST_FLOWS)] | None = None
     metrics: Annotated[tuple[MetricKey, ...], Field(min_length=1)]
     # The trials are run at each point of it.
-    grid: Annotated[dict[Name, Axis], AfterValidator(check_starts), Field(default_factory=dict, max_length=MOST_AXES)]
+    grid: Annotated[
+        dict[Name, Axis],
+        AfterValidator(check_grid),
+        Field(default_factory=dict, max_length=MOST_AXES),
+    ]
     # Show what the formulas of the variants' timers give for the affected burst beside what was measured.
     predict: Annotated[bool, BeforeValidator(read_switch)] = False
     # Real time is for comparing with virtual time: nothing repeats in it.
