@@ -158,6 +158,12 @@ def share_out(work: Callable[[Path, range], Findings], folders: list[Path], muta
     assert_none(troubles, mutations)
 
 
+def show(number: int, numbers: range) -> None:
+    """Say how far it is, which matters when there are many."""
+    if number and number % 1000 < numbers.step:
+        print(f"mutation {number} of {numbers.stop}", file=sys.__stdout__, flush=True)
+
+
 def test_mutated_files(pytestconfig, seed, inputs):
     share_out(partial(mutate_files, seed), inputs, pytestconfig.getoption("--mutations") * 4 // 5)
 
@@ -169,6 +175,7 @@ def mutate_files(seed: int, inputs: Path, numbers: range) -> Findings:
     files["kernels"] = [path for path in files["kernels"] if path.suffix != ".patch"] + files["kernels"][:1]
     answers, troubles = Counter(), []
     for number in numbers:
+        show(number, numbers)
         chance = random.Random(f"{seed} file {number}")
         part = chance.choice(("scenarios", "scenarios", "topologies", "traffic", "kernels", "vms"))
         file = chance.choice(files[part])
@@ -195,6 +202,7 @@ def mutate_options(seed: int, inputs: Path, numbers: range) -> Findings:
     """What came of the mutations of these numbers, each of some options."""
     answers, troubles = Counter(), []
     for number in numbers:
+        show(number, numbers)
         chance = random.Random(f"{seed} option {number}")
         given = {
             **GOOD,
