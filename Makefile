@@ -25,7 +25,7 @@ test:
 	@bin/pathwarp build lab
 	@bin/pathwarp build kernels
 	@bin/pathwarp build vm --variant tlp-std,tlp-mp
-	@build/venv/bin/python -m pytest --numprocesses=$$(($$(nproc) + 1)) --dist=loadfile --no-loadscope-reorder tests
+	@build/venv/bin/python -m pytest --numprocesses=auto --dist=loadfile --no-loadscope-reorder tests
 
 clean:
 	@test ! -d build || find build -mindepth 1 -maxdepth 1 ! -name downloads -exec rm -rf -- '{}' +
