@@ -57,8 +57,8 @@ class Measured:
             str(self.guests),
             f"{wall_s:.2f}",
             f"{median(one.analysis_s for one in self.took):.2f}",
-            f"{self.guests * self.virtual_s / wall_s:.0f}",
-            f"{self.guests * real_s / wall_s:.0f}",
+            _times(self.guests * self.virtual_s / wall_s),
+            _times(self.guests * real_s / wall_s),
             f"{max(one.peak_mib for one in self.took):.0f}",
         ]
 
@@ -84,6 +84,10 @@ def command(catalogue: Catalogue, scenario: str | None, traffic: str | None, run
     real = _real_s(catalogue.root, _plan(catalogue.root, scenario or SCENARIO, traffic, "real"))
     click.echo("\n".join(aligned([HEAD, *(one.row(real[one.traffic]) for one in measured)])))
     return Exit.DONE
+
+
+def _times(ratio: float) -> str:
+    return f"{ratio:.1f}" if ratio < 10 else f"{ratio:.0f}"
 
 
 def finish(job: Job, folder: Path, started: float) -> Took:
