@@ -64,11 +64,11 @@ class Measured:
 
 
 @click.command("bench")
-@option("scenario", f"The experiment; of several variants and points the first.  [default: {SCENARIO}]")
+@option("scenario", "The experiment; of several variants and points the first.", default=SCENARIO, show_default=True)
 @option("traffic", "Workloads, comma-separated.  [default: the scenario's]")
 @option("runs", f"Repetitions, of which the table has the median.  [default: {RUNS}]")
 @click.pass_obj
-def command(catalogue: Catalogue, scenario: str | None, traffic: str | None, runs: str | None) -> Exit:
+def command(catalogue: Catalogue, scenario: str, traffic: str | None, runs: str | None) -> Exit:
     """Time trials of each kind of traffic, one guest alone and one on each CPU, and the same in real time."""
     from pathwarp.present.table import aligned
 
@@ -76,12 +76,12 @@ def command(catalogue: Catalogue, scenario: str | None, traffic: str | None, run
     often = read_number("runs", runs, MOST_RUNS, complaints) or RUNS
     trials: list[Trial] = []
     with gather(complaints):
-        trials = _plan(catalogue.root, scenario or SCENARIO, traffic, "virtual")
+        trials = _plan(catalogue.root, scenario, traffic, "virtual")
     if complaints:
         raise Complaints(complaints)
     cpus = len(os.sched_getaffinity(0))
     measured = [_measure(catalogue.root, trial, guests, often) for trial in trials for guests in sorted({1, cpus})]
-    real = _real_s(catalogue.root, _plan(catalogue.root, scenario or SCENARIO, traffic, "real"))
+    real = _real_s(catalogue.root, _plan(catalogue.root, scenario, traffic, "real"))
     click.echo("\n".join(aligned([HEAD, *(one.row(real[one.traffic]) for one in measured)])))
     return Exit.DONE
 

@@ -28,6 +28,7 @@ _ETHERTYPE, _VERSION, _LENGTH, _IDENT, _PROTOCOL, _SOURCE, _TARGET = 12, 14, 16,
 _PORTS, _SEQ, _ACKED, _HEADER, _FLAGS, _OPTION = 34, 38, 42, 46, 47, 66
 _IPV4, _WITHOUT_OPTIONS, _TCP, _UDP, _MPTCP, _NOP, _SACK = 0x0800, 0x45, 6, 17, 30, 1, 5
 _IP_BYTES, _UDP_BYTES, _LEAST_WITH_OPTION = 20, 8, 44
+_PLAIN_IPV4 = ((2, _ETHERTYPE, _IPV4), (1, _VERSION, _WITHOUT_OPTIONS))
 _SYN, _ACK_ALONE, _NO_PLAIN_ACK = 0x02, 0x10, 0x17
 _CAPABLE, _DSS = 0, 2
 _HAS_ACK, _WIDE_ACK, _HAS_MAP, _WIDE_MAP = 0x01, 0x02, 0x04, 0x08
@@ -99,10 +100,7 @@ class Losses:
         self._begin(p)
         self._count_all(p, path, _DATA)
         self._only_tcp(p)
-        p.packet(1, _HEADER)
-        p.alu("and", 0, 0xF0)
-        p.alu("rsh", 0, 2)
-        p.alu("mov", _SIZE, 0, reg=True)
+        self._tcp_header_bytes(p)
         p.packet(4, _PORTS)
         p.store(8, _STACK, _PORT_PAIR, 0)
         self._subflow_key(p, number)
@@ -236,10 +234,7 @@ class Losses:
         p.packet(1, _FLAGS)
         p.alu("and", 0, _NO_PLAIN_ACK)
         p.jump("end", "jne", 0, _ACK_ALONE)
-        p.packet(1, _HEADER)
-        p.alu("and", 0, 0xF0)
-        p.alu("rsh", 0, 2)
-        p.alu("mov", _SIZE, 0, reg=True)
+        self._tcp_header_bytes(p)
         p.alu("add", _SIZE, _IP_BYTES)
         p.packet(2, _LENGTH)
         p.jump("end", "jne", 0, _SIZE, reg=True)
@@ -318,10 +313,7 @@ class Losses:
         counted = [i for i in self.places if (self.targets[i]["what"], self.targets[i]["path"]) == (what, path)]
         if not counted:
             return
-        p.packet(2, _ETHERTYPE)
-        p.jump("counted", "jne", 0, _IPV4)
-        p.packet(1, _VERSION)
-        p.jump("counted", "jne", 0, _WITHOUT_OPTIONS)
+        self._require(p, "counted", *_PLAIN_IPV4)
         p.packet(1, _PROTOCOL)
         p.jump("count-tcp", "jeq", 0, _TCP)
         p.jump("counted", "jne", 0, _UDP)
@@ -332,10 +324,7 @@ class Losses:
             p.packet(1, _FLAGS)
             p.alu("and", 0, _NO_PLAIN_ACK)
             p.jump("counted", "jne", 0, _ACK_ALONE)
-        p.packet(1, _HEADER)
-        p.alu("and", 0, 0xF0)
-        p.alu("rsh", 0, 2)
-        p.alu("mov", _SIZE, 0, reg=True)
+        self._tcp_header_bytes(p)
         p.alu("add", _SIZE, _IP_BYTES)
         p.label("count")
         p.packet(2, _LENGTH)
@@ -371,11 +360,23 @@ class Losses:
         p.alu("mov", _CONTEXT, 1, reg=True)
         p.alu("mov", _ANSWER, bpf.OK)
 
+    def _only_tcp(self, p: Program) -> None:
+        self._require(p, "end", *_PLAIN_IPV4, (1, _PROTOCOL, _TCP))
+
     @staticmethod
-    def _only_tcp(p: Program) -> None:
-        for size, at, wanted in ((2, _ETHERTYPE, _IPV4), (1, _VERSION, _WITHOUT_OPTIONS), (1, _PROTOCOL, _TCP)):
+    def _require(p: Program, otherwise: str, *fields: tuple[int, int, int]) -> None:
+        """Go to the label `otherwise` unless each field, of (size, place, value), has its value."""
+        for size, at, wanted in fields:
             p.packet(size, at)
-            p.jump("end", "jne", 0, wanted)
+            p.jump(otherwise, "jne", 0, wanted)
+
+    @staticmethod
+    def _tcp_header_bytes(p: Program) -> None:
+        """Register 8 = how long the TCP header is."""
+        p.packet(1, _HEADER)
+        p.alu("and", 0, 0xF0)
+        p.alu("rsh", 0, 2)
+        p.alu("mov", _SIZE, 0, reg=True)
 
     @staticmethod
     def _subflow_key(p: Program, number: int) -> None:

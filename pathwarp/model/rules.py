@@ -6,7 +6,7 @@ wrong type or unit is left to the models.
 """
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 from pathwarp.base.complaints import Complaint
 from pathwarp.base.units import parse_duration_ns
@@ -15,6 +15,9 @@ from pathwarp.model.catalogue import TOPOLOGY, VARIANT, WORKLOAD, Catalogue, Fil
 from pathwarp.model.events.registry import kinds_with, options
 from pathwarp.model.flowrules import flow_complaints
 from pathwarp.model.graphrules import main_paths
+from pathwarp.model.schema.exactloss import read_position
+
+Value = TypeVar("Value")
 
 
 def scenario_complaints(file: YamlFile, topology: YamlFile | None, catalogue: Catalogue) -> Iterator[Complaint]:
@@ -77,9 +80,9 @@ def _loss_complaints(file: YamlFile, place: Place, loss: dict[str, Any]) -> Iter
         if key in loss:
             what = "has no meaning for a packet that is counted on a link"
             yield Complaint(file.where((*place, key)), what, hint=f"leave {key} out")
-    position = loss.get("position")
-    if position in ("last", "all") or str(position).strip().startswith("-") or str(position).strip().endswith("%"):
-        what = f"{position!r} can't be known ahead on a link"
+    position = _read(read_position, loss.get("position"))
+    if isinstance(position, float) or (position is not None and position < 0):
+        what = f"{loss['position']!r} can't be known ahead on a link"
         yield Complaint(file.where((*place, "position")), what, "first, or a whole number from 1 on")
 
 
@@ -117,7 +120,7 @@ def _times(scenario: dict[str, Any], event: dict[str, Any]) -> tuple[object, obj
     return event.get("at"), event.get("until"), scenario.get("duration")
 
 
-def _read(parse: Callable[[object], int], value: object) -> int | None:
+def _read(parse: Callable[[object], Value], value: object) -> Value | None:
     try:
         return parse(value)
     except ValueError:

@@ -74,10 +74,11 @@ def check_datagrams(
     topology: AnyTopology, scenario: Scenario, workloads: Mapping[str, Workload], where: Callable[[Place], str]
 ) -> None:
     """Complaints for load over UDP whose datagrams would be cut into fragments; `where` finds a place of the file."""
+    over_udp = [(index, flow) for index, flow in enumerate(scenario.flows or ()) if flow.transport == "udp"]
+    if not over_udp:
+        return
     network, complaints = build(topology), list[Complaint]()
-    for index, flow in enumerate(scenario.flows or ()):
-        if flow.primary or flow.transport != "udp":
-            continue
+    for index, flow in over_udp:
         (route,) = routes_of(network, flow, "udp", scenario.preferred_path)
         most = min(topology.wires()[link].mtu_bytes for link in route.links) - _UDP_HEADERS_BYTES
         size = workloads[flow.traffic or ""].packet_bytes

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Chosen packets are lost, and no other: named by a byte of the stream, whoever sends it again and when."""
 
-import json
-
 import pytest
 from conftest import (
     ACKS,
@@ -50,8 +48,7 @@ def counted(trial: Observation) -> list[dict]:
 
 
 def completions(trial: Observation) -> list[float]:
-    metrics = json.loads((trial.folder / "metrics.json").read_text())
-    return [burst["completion_time_ms"] for burst in metrics["burst_completion_time_ms"]]
+    return [burst["completion_time_ms"] for burst in trial.metrics["burst_completion_time_ms"]]
 
 
 @pytest.mark.parametrize("topology", TOPOLOGIES)

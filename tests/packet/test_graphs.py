@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Networks that are graphs: paths over shared links, many interfaces, and either end of the connection having them."""
 
-import json
 from itertools import pairwise
 
 import pytest
@@ -30,10 +29,6 @@ def graphs(tmp_path_factory, make_project):
     return lambda key: observations[key]
 
 
-def metrics(trial: Observation) -> dict:
-    return json.loads((trial.folder / "metrics.json").read_text())
-
-
 def captures(trial: Observation) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in (trial.folder / "captures").glob("*.pcap")}
 
@@ -50,21 +45,21 @@ def test_paths_share_the_rate_of_the_link_that_both_have(graphs):
     for (before_ns, *_), (after_ns, length, _) in pairwise(came):
         # The accesses behind it have 1 Gbit/s: a packet takes up to a microsecond per 125 bytes there.
         assert after_ns - before_ns >= (length + HEADERS) * 8_000_000_000 // RATE_BIT_S - 12_200
-    goodput = metrics(trial)["goodput_mbps"]
+    goodput = trial.metrics["goodput_mbps"]
     assert 0.9 * RATE_BIT_S < goodput * 1e6 < RATE_BIT_S * 1400 / (1400 + HEADERS)
 
 
 def test_a_shared_interface_has_each_packet_in_one_capture(graphs):
     trial = graphs("bottleneck")
     assert sorted(captures(trial)) == ["client-4g.pcap", "client-wlan.pcap", "server-access.pcap"]
-    sent = metrics(trial)["packets_sent"]
+    sent = trial.metrics["packets_sent"]
     table = trial.analysis.decoded["server", "wlan"].tcp
     assert sum(sent.values()) == int(((table.payload_len > 0) & (table.dport >= 8990)).sum())
 
 
 @pytest.mark.parametrize(("topology", "number"), [("upload", 3), ("wide", 8)])
 def test_every_path_carries_data(graphs, topology, number):
-    sent = metrics(graphs(topology))["packets_sent"]
+    sent = graphs(topology).metrics["packets_sent"]
     assert len(sent) == number
     assert min(sent.values()) > 500
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trials in virtual machines: what they give, what they leave alone, and what is left of them."""
+"""Trials in virtual machines, and machines by hand: what they give, what they leave alone, and what is left of them."""
 
 import json
 import os
@@ -10,19 +10,35 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from machines import MACHINES, assert_nothing_is_left, network
-from project_folder import left_over, processes_below
+from project_folder import ROOT, left_over, processes_below
 
 from pathwarp.measure.analysis import Analysis, analyse
+from pathwarp.model.catalogue import VARIANT, Catalogue
+from pathwarp.model.load import load_variant
+from pathwarp.prepare.kernel import find_kernel
 from pathwarp.run.guests.processes import wait_for
 
-STATE = MACHINES / "run"
+MACHINES = (ROOT / "build").resolve() / "vm"
 RUN = ("run", "--scenario", "silent", "--traffic", "single")
 VM = (*RUN, "--backend", "vm")
 PATHS = ("wlan", "4g")
 PATIENCE_S = 300
 # By how much recovery may differ from virtual time, on a machine that costs the packets nothing.
 BOUND_MS = 10
+
+
+def network() -> dict[str, str]:
+    """The host's interfaces, routes and rules, in the words of the tools that show them."""
+    shows = ("ip address", "ip route show table all", "ip rule", "nft list ruleset", "iptables-save", "bridge link")
+    said = {}
+    for show in shows:
+        try:
+            said[show] = subprocess.run(show.split(), capture_output=True, text=True, check=False).stdout
+        except FileNotFoundError:
+            continue
+    lines = said["ip address"].splitlines()
+    # A lifetime counts down by itself.
+    return {**said, "ip address": "\n".join(line for line in lines if "valid_lft" not in line)}
 
 
 def wait_for_trial(process: subprocess.Popen) -> None:
@@ -38,7 +54,12 @@ def wait_for_trial(process: subprocess.Popen) -> None:
 
 
 def emulators() -> list[int]:
-    return [number for number, line in processes_below(STATE).items() if line.startswith("/usr/bin/qemu-system")]
+    return [number for number, line in processes_below(MACHINES).items() if line.startswith("/usr/bin/qemu-system")]
+
+
+def assert_nothing_is_left(state: Path) -> None:
+    assert left_over(state) == {}
+    assert not state.exists()
 
 
 def spans_ms(trial: Analysis) -> dict[str, list[float]]:
@@ -88,7 +109,7 @@ def test_a_trial_in_a_machine_is_sealed_and_recovers_as_in_virtual_time(project)
     output, errors = process.communicate()
     assert process.returncode == 0, errors
     assert network() == before
-    assert_nothing_is_left(STATE)
+    assert_nothing_is_left(MACHINES / "run")
     assert project.unsealed() == []
     assert "silent+backend=vm" in output
     assert project.call(*RUN, "--variant", "tlp-mp", "--runs", "3")[0] == 0
@@ -118,7 +139,7 @@ def test_a_machine_that_is_killed_fails_its_trial_and_not_the_next(project):
     assert process.returncode == 1
     assert "the virtual machine is gone: shut off (crashed)" in output + errors
     assert [folder.name for folder in project.sealed()] == ["seed-002"]
-    assert_nothing_is_left(STATE)
+    assert_nothing_is_left(MACHINES / "run")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
@@ -127,7 +148,7 @@ def test_an_engine_that_ends_takes_its_machine_along(project, number):
     wait_for_trial(process)
     process.send_signal(number)
     process.communicate()
-    assert left_over(STATE) == {}
+    assert left_over(MACHINES) == {}
     assert project.sealed() == []
 
 
@@ -140,7 +161,7 @@ def test_a_machine_that_falls_silent_fails_its_trial(project):
     output, _ = process.communicate()
     assert process.returncode == 1
     assert "the virtual machine does not answer" in output
-    assert_nothing_is_left(STATE)
+    assert_nothing_is_left(MACHINES / "run")
 
 
 def test_a_machine_that_does_not_start_fails_its_trial(project):
@@ -150,10 +171,51 @@ def test_a_machine_that_does_not_start_fails_its_trial(project):
     assert "vagrant can't start the machine" in output
     (console,) = (project.root / "results" / ".failed").glob("*/tlp-std/single/seed-001/logs/console.txt")
     assert "Timed out while waiting for the machine to boot" in console.read_text()
-    assert_nothing_is_left(STATE)
+    assert_nothing_is_left(MACHINES / "run")
 
 
 def test_several_jobs_are_refused(project):
     status, _, errors = project.call(*VM, "--jobs", "2")
     assert status == 2
     assert "jobs: a virtual machine has this one for itself" in errors
+
+
+def test_vagrant_and_the_engine_take_the_same_kernel():
+    catalogue = Catalogue(ROOT)
+    names = catalogue.names(VARIANT)
+    folder = str(ROOT / "kernels" / "variants")
+    program = "folder, *names = ARGV; names.each { |name| puts Pathwarp.kernel(folder, name) }"
+    command = ["ruby", "-r", str(ROOT / "vms/libvirt/kernel.rb"), "-e", program, folder, *names]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert said.split() == [find_kernel(ROOT, load_variant(catalogue, name)).name for name in names]
+
+
+def test_a_machine_by_hand(tmp_path):
+    environment = {
+        **os.environ,
+        "VAGRANT_CWD": str(ROOT),
+        "VAGRANT_DOTFILE_PATH": str(tmp_path / "dotfiles"),
+        "VAGRANT_HOME": str(tmp_path / "home"),
+    }
+
+    def vagrant(*words: str, **more: str) -> str:
+        done = subprocess.run(
+            ["vagrant", *words], env={**environment, **more}, stdin=subprocess.DEVNULL, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    before = network()
+    try:
+        output = vagrant("up", VARIANT="tlp-mp")
+        accelerator = subprocess.run([ROOT / "vms/libvirt/accelerator.sh"], capture_output=True, text=True).stdout
+        assert ("this host offers no KVM" in output) == (accelerator.strip() != "kvm")
+        assert network() == before
+        said = vagrant("ssh", "-c", "uname -r; sysctl net.mptcp; ls pathwarp; sudo id -un")
+        assert said.splitlines()[0].endswith("-pathwarp-tlp-mp")
+        assert "net.mptcp.enabled = 1" in said
+        assert {"scenarios", "topologies", "README.md", "root"} <= set(said.splitlines())
+    finally:
+        vagrant("destroy", "-f")
+    assert network() == before
+    assert_nothing_is_left(MACHINES / "hand")
