@@ -14,7 +14,7 @@ CHECK = (
     "--ignore=FILE_PATH_CHANGES",
 )
 # What MAINTAINERS names with all that is below.
-MAINTAINED = ("arch/um/", "net/mptcp/")
+MAINTAINED = ("arch/um/", "include/net/", "net/mptcp/")
 
 
 def test_there_are_patches():
