@@ -24,6 +24,7 @@ test:
 	@bin/pathwarp build tests
 	@bin/pathwarp build lab
 	@bin/pathwarp build kernels
+	@bin/pathwarp build selftests --variant mainline
 	@bin/pathwarp build vm --variant tlp-std,tlp-mp
 	@build/venv/bin/python -m pytest --numprocesses=auto --dist=loadfile --no-loadscope-reorder tests
 
@@ -39,6 +40,7 @@ make scenario=NAME [variant=A,B|all] [traffic=A,B|all]   run the trials and prin
     set=KEY=VALUE  change a value of the scenario; set=topology.KEY=…, set=workload.KEY=… of those files
     at=AXIS=VALUE  points of the scenario's grid, where it has one
     retry=N      run a trial that fails up to N more times
+    kernel=FOLDER  kernels made from this source, a git checkout or not, in place of the packaged one
 make list                        scenarios, variants, traffic and topologies
 make table scenario=NAME         the table of what is sealed    [metric=KEY]
 make measure                     make metrics again that other measuring code made    [scenario=…] [variant=…] [traffic=…] [jobs=N]
@@ -50,6 +52,7 @@ make counts a=FOLDER             reinjections, counted from the captures, by tsh
 make check-results               hash what is sealed again: is it as it was? Are its metrics?    [scenario=NAME]
 make bench                       how fast trials are on this machine    [scenario=NAME] [traffic=A,B] [runs=N]
 make agree scenario=NAME         the same trials in virtual time, in real time and in virtual machines: how far do they differ?
+make selftests                   the kernel's own tests of MPTCP and TCP    [variant=A,B|all] [tests=A,B] [seeds=N] [seed=N] [noise=…]
 make vm [variant=A,B|all]        prepare what `VARIANT=A vagrant up` needs
 make kernels [variant=A,B|all]   build the kernels that are not up to date
 make lab                         build the guests' root file system if it is not up to date

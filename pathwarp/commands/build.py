@@ -60,3 +60,13 @@ def lab(catalogue: Catalogue) -> None:
     from pathwarp.prepare.prepare import prepare_lab
 
     prepare_lab(catalogue.root)
+
+
+@command.command()
+@option("variant", "Variants, comma-separated.  [default: all]")
+@click.pass_obj
+def selftests(catalogue: Catalogue, variant: str | None) -> None:
+    """Prepare what the kernel's own tests need: programs, lab root, and the variants' kernels for them."""
+    from pathwarp.prepare.prepare import ensure_selftests
+
+    ensure_selftests(catalogue.root, load_variants(catalogue, read_names(variant) or (ALL,)))

@@ -19,17 +19,18 @@ def command(catalogue: Catalogue, scenario: str | None) -> Exit:
     from pathwarp.results import integrity
     from pathwarp.results.metricsfile import State
 
-    checked = bad = files = size_bytes = 0
+    checked = bad = without = files = size_bytes = 0
     metrics: Counter[State | None] = Counter()
     for folder in integrity.check_results(catalogue.root / "results", measuring_code(), scenario or ""):
         checked, files, size_bytes = checked + 1, files + folder.files, size_bytes + folder.size_bytes
         bad += bool(folder.problems)
         metrics[folder.metrics] += 1
+        without += folder.metrics is None and not folder.problems
         for problem in (*folder.problems, *folder.unusable):
             click.echo(f"{shown(folder.folder)}/{problem}")
     click.echo(f"{checked - bad} of {checked} sealed trials are as they were sealed: {files} files, {size_bytes} B")
     sound = metrics[State.CURRENT] + metrics[State.OUTDATED]
-    click.echo(f"{sound} of {checked} have metrics that are as they were made, from these raw files")
+    click.echo(f"{sound} of {checked - without} have metrics that are as they were made, from these raw files")
     others = {
         State.OUTDATED: "of these are of other measuring code: the next table, or `make measure`, makes them again",
         State.MISSING: "have no metrics yet: the next table, or `make measure`, makes them",

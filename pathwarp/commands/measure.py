@@ -22,6 +22,7 @@ def command(
 ) -> Exit:
     """Make the metrics of sealed trials again from their raw files, where they are not those of the code of now."""
     from pathwarp.measure.again import renew
+    from pathwarp.model.catalogue import SELFTESTS
     from pathwarp.results.folders import find_folders
 
     complaints: list[Complaint] = []
@@ -29,7 +30,7 @@ def command(
     processes = read_number("jobs", jobs, cpus, complaints) or cpus
     names = {"variants": _names(variant), "traffics": _names(traffic)}
     with gather(complaints):
-        folders = find_folders(catalogue.root / "results", scenario or "", **names)
+        folders = find_folders(catalogue.root / "results", scenario or "", **names, without=[SELFTESTS])
     if complaints:
         raise Complaints(complaints)
     renewed = renew(folders, processes, mend=True)

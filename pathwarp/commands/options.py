@@ -11,8 +11,10 @@ from typing import Any
 
 import click
 
-from pathwarp.base.complaints import Complaint
+from pathwarp.base.complaints import Complaint, gather
 from pathwarp.model.backends.registry import BACKENDS, DEFAULT_BACKEND
+from pathwarp.model.kerneltree import OPTION as KERNEL
+from pathwarp.model.kerneltree import KernelTree, read_kernel_tree
 from pathwarp.model.overrides import OPTION, read_overrides
 
 Decorator = Callable[[Callable], Callable]
@@ -50,6 +52,7 @@ SELECTION = together(
         OPTION, "PATH=VALUE, a change to the scenario: events.0.fail=interface-down.", multiple=True, type=WholeText()
     ),
     option(AT, "AXIS=VALUE, points of the scenario's grid, comma-separated.  [default: all]"),
+    option("kernel", "A folder with a kernel's source, in place of the packaged one.", type=click.Path(path_type=Path)),
     option("yes", "Also a grid of more than 10,000 points.", is_flag=True),
     option(TIME, "virtual or real: short for --set time=…  [default: the scenario's, virtual]"),
 )
@@ -71,7 +74,15 @@ def read_selection(
         "overrides": read_overrides(texts, complaints),
         "at": read_at(others[AT], complaints),
         "many": others["yes"],
+        "source": read_source(others.get(KERNEL), complaints),
     }
+
+
+def read_source(folder: Path | None, complaints: list[Complaint]) -> KernelTree | None:
+    """The user's own source of the kernel, if any; what is none goes to `complaints`."""
+    with gather(complaints):
+        return read_kernel_tree(folder) if folder else None
+    return None
 
 
 def shown(path: Path) -> Path:

@@ -59,6 +59,7 @@ def read_results(
     wrong with single folders goes to `complaints`; they are left out.
     """
     from pathwarp.model.command import make_command
+    from pathwarp.model.kerneltree import kernel_name
     from pathwarp.model.load import load_experiment
     from pathwarp.model.overrides import label
     from pathwarp.model.points import points_of
@@ -72,14 +73,16 @@ def read_results(
     from pathwarp.results.reading import Wanted
 
     home = catalogue.root / "results"
-    folders = {point: label(scenario.name, own, backend, point.label) for point in points}
+    source = selection["source"]
+    kernel = kernel_name(source)
+    folders = {point: label(scenario.name, own, backend, point.label, kernel) for point in points}
     at = ",".join(f"{axis}={name}" for axis, name in selection["at"])
     traffics = list(experiment.workloads)
     results, lines = measured_results(
         home,
         [Wanted(folder, variants, traffics, seeds, point.values) for point, folder in folders.items()],
         complaints,
-        make_command(scenario.name, experiment.variants, traffics, own, backend, at),
+        make_command(scenario.name, experiment.variants, traffics, own, backend, at, source),
         len(os.sched_getaffinity(0)),
     )
     for line in lines:
@@ -91,7 +94,8 @@ def read_results(
 
         results = predict(results, experiment.variants)
     # The figures of a grid have a folder of their own, beside those of its points.
-    return scenario, results, home / (folders[points[0]] if len(points) == 1 else label(scenario.name, own, backend))
+    together = label(scenario.name, own, backend, kernel=kernel)
+    return scenario, results, home / (folders[points[0]] if len(points) == 1 else together)
 
 
 def print_table(

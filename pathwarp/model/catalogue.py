@@ -14,6 +14,8 @@ from pathwarp.base.complaints import Complaint, Complaints, gather
 # A name can never leave its folder, and is safe in a path, a Make variable and a kernel release.
 NAME = r"[a-z0-9][a-z0-9-]*"
 NAME_RULE = "lower-case letters, digits and dashes, at most 40"
+# Where the runs of the kernel's own tests are among the results, so that no scenario may be called so.
+SELFTESTS = "selftests"
 
 
 @dataclass(frozen=True)

@@ -84,14 +84,17 @@ def apply(overrides: Iterable[Override], file: YamlFile, of: str = "") -> None:
         raise Complaints(complaints)
 
 
-def label(scenario: str, overrides: Iterable[Override], backend: str = DEFAULT_BACKEND, point: str = "") -> str:
+def label(
+    scenario: str, overrides: Iterable[Override], backend: str = DEFAULT_BACKEND, point: str = "", kernel: str = ""
+) -> str:
     """The folder name of the scenario's results: `path-failure`, `path-failure+events.0.fail=interface-down`.
 
     `point` is what a point of a grid is called in it, `@loss=1pct`. Another backend than the default one is in it as
-    well, `path-failure+backend=vm`. What is not safe in a file name becomes a dash; a hash of the overrides then keeps
-    different ones apart.
+    well, `path-failure+backend=vm`, and so is the name of a user's own source of the kernel. What is not safe in a file
+    name becomes a dash; a hash of the overrides then keeps different ones apart.
     """
     others = [] if backend == DEFAULT_BACKEND else [f"backend={backend}"]
+    others += [f"kernel={kernel}"] if kernel else []
     full = "+".join([scenario, *map(str, overrides), *others])
     safe = re.sub(r"[^A-Za-z0-9._=+-]+", "-", full)
     if point:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from pathwarp.base.complaints import Complaint
 from pathwarp.base.units import parse_duration_ns
 from pathwarp.base.yamlfile import Place, YamlFile
-from pathwarp.model.catalogue import TOPOLOGY, VARIANT, WORKLOAD, Catalogue, FileKind, is_name, suggest
+from pathwarp.model.catalogue import SELFTESTS, TOPOLOGY, VARIANT, WORKLOAD, Catalogue, FileKind, is_name, suggest
 from pathwarp.model.events.registry import kinds_with, options
 from pathwarp.model.flowrules import flow_complaints
 from pathwarp.model.graphrules import main_paths
@@ -24,6 +24,8 @@ def scenario_complaints(file: YamlFile, topology: YamlFile | None, catalogue: Ca
     """All that is wrong with a scenario beyond its models; `topology` is None when that could not be read."""
     yield from _name_complaints(file, catalogue)
     data = file.data
+    if data.get("name") == SELFTESTS:
+        yield Complaint(file.where(("name",)), "is what the results of the kernel's own tests are called")
     traffic = _list(data.get("traffic"))
     for index, name in enumerate(_list(data.get("default-traffic"))):
         if traffic and name not in traffic:

@@ -9,8 +9,10 @@ from pathlib import Path
 
 from pathwarp.base import interrupt
 from pathwarp.base.complaints import Complaint, Complaints, gather
-from pathwarp.model.backends.registry import DEFAULT_BACKEND, backend_complaint
+from pathwarp.model.backends.registry import BACKENDS, DEFAULT_BACKEND, backend_complaint
 from pathwarp.model.catalogue import Catalogue
+from pathwarp.model.kerneltree import OPTION as KERNEL
+from pathwarp.model.kerneltree import KernelTree
 from pathwarp.model.links.files import Followed, follow
 from pathwarp.model.load import Experiment, load_experiment, trace_path
 from pathwarp.model.overrides import Override
@@ -47,6 +49,7 @@ class Request:
     with_baseline: bool = False
     at: tuple[tuple[str, str], ...] = ()
     many: bool = False
+    source: KernelTree | None = None
 
 
 def plan_trials(request: Request) -> list[Trial]:
@@ -141,6 +144,7 @@ def _plan_point(catalogue: Catalogue, request: Request, point: Point, experiment
                     backend=request.backend,
                     overrides=request.overrides,
                     point=point,
+                    source=request.source,
                 )
                 for variant in experiment.variants.values()
             ]
@@ -201,3 +205,7 @@ def _number_complaints(request: Request) -> Iterator[Complaint]:
     if request.runs is not None and not 1 <= request.runs <= MOST_RUNS:
         yield Complaint("runs", f"{request.runs} is out of range", f"1 to {MOST_RUNS}")
     yield from backend_complaint(request.backend)
+    if request.source and request.backend in BACKENDS and BACKENDS[request.backend].has_box:
+        yield Complaint(
+            KERNEL, "is for User Mode Linux alone: a virtual machine's kernel is that of the packaged source"
+        )

@@ -5,10 +5,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from pathwarp.model.backends.backend import VIRTUAL_MODE
 from pathwarp.model.backends.registry import BACKENDS
 from pathwarp.model.command import make_command
+from pathwarp.model.kerneltree import KernelTree, kernel_name
 from pathwarp.model.overrides import Override, label
 from pathwarp.model.points import NO_POINT, Point
 from pathwarp.model.schema.graph import AnyTopology
@@ -18,8 +20,11 @@ from pathwarp.model.schema.workload import Workload
 from pathwarp.model.traces import Burst
 from pathwarp.plan.events import Action
 from pathwarp.plan.flows import ends_of
+from pathwarp.plan.kit import Kit
 from pathwarp.plan.losses import Counted, Target
 from pathwarp.plan.shapes import Shapes
+
+_KIT = Kit("lab", "init.py")
 
 
 @dataclass(frozen=True)
@@ -55,11 +60,22 @@ class Trial:
     backend: str
     overrides: tuple[Override, ...]
     point: Point = NO_POINT
+    source: KernelTree | None = None
+
+    @property
+    def kit(self) -> Kit:
+        """What its guest is booted with."""
+        return _KIT
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """What its kernel is told beyond what every guest's is: nothing."""
+        return ()
 
     @cached_property
     def folder(self) -> Path:
         """Where the result goes, relative to the project's folder."""
-        scenario = label(self.scenario.name, self.overrides, self.backend, self.point.label)
+        scenario = label(self.scenario.name, self.overrides, self.backend, self.point.label, kernel_name(self.source))
         return Path("results", scenario, self.variant.name, self.workload.name, f"seed-{self.seed:03d}")
 
     @property
@@ -77,7 +93,7 @@ class Trial:
     def command(self) -> str:
         """What a user types to run it."""
         names = self.scenario.name, [self.variant.name], [self.workload.name]
-        return make_command(*names, self.overrides, self.backend, str(self.point), seed=self.seed, runs=1)
+        return make_command(*names, self.overrides, self.backend, str(self.point), self.source, seed=self.seed, runs=1)
 
     @property
     def virtual_s(self) -> float:
@@ -93,6 +109,21 @@ class Trial:
     def repeats(self) -> bool:
         """Whether it gives the same bytes each time that it is run."""
         return self.time_mode == VIRTUAL_MODE
+
+    def describe(self) -> dict[str, Any]:
+        """What its manifest says of it beside variant, seed, backend and time."""
+        return {
+            "scenario": self.scenario.model_dump(mode="json"),
+            "settings": [str(override) for override in self.overrides],
+            **({"point": list(self.point.values)} if self.point.values else {}),
+            "topology": self.topology.model_dump(mode="json"),
+            "traffic": {
+                **self.workload.model_dump(mode="json"),
+                "trace": self.replay.number,
+                "trace_sha256": self.replay.sha256,
+            },
+            "link_traces": dict(self.replay.link_traces),
+        }
 
     @cached_property
     def sysctls(self) -> dict[str, str]:

@@ -15,12 +15,12 @@ from typing import Any, TextIO
 from pathwarp.base.complaints import Complaint, Complaints, Exit, gather
 from pathwarp.base.hashing import hash_file, hash_parts
 from pathwarp.model.backends.registry import DEFAULT_BACKEND
+from pathwarp.model.kerneltree import KernelTree
 from pathwarp.model.schema.variant import ResolvedVariant
 from pathwarp.prepare.base import Base, find_base, read_bytes
-from pathwarp.prepare.kconfig import check_config
-from pathwarp.prepare.patches import SERIES, apply_patches
+from pathwarp.prepare.patches import SERIES, Entry
 from pathwarp.prepare.stamp import publish, read_stamp, work_folder, write_stamp
-from pathwarp.prepare.tree import Tree, fragments
+from pathwarp.prepare.tree import Tree
 
 FORMAT = 2
 # Those of format 1 are read, to see that they are not up to date.
@@ -38,12 +38,12 @@ class Kernel:
 
     base: Base
     name: str
-    own: tuple[Path, ...]
+    own: tuple[Entry, ...]
 
     @property
     def folder(self) -> Path:
         """Where it is, or will be."""
-        return self.base.root / "build" / "kernels" / self.name / self.base.backend
+        return self.base.home / "kernels" / self.name / self.base.backend
 
     @property
     def record(self) -> dict[str, Any]:
@@ -54,7 +54,7 @@ class Kernel:
     def inputs(self) -> str:
         """SHA-256 of all that it is made from, but for the source's exact version and the compiler."""
         parts = [*self.base.parts(), ("variant", self.name.encode())]
-        return hash_parts([*parts, *((patch.name, read_bytes(patch, self.base.root)) for patch in self.own)])
+        return hash_parts([*parts, *((patch.path.name, read_bytes(patch.path, self.base.root)) for patch in self.own)])
 
     def is_current(self) -> bool:
         """Whether it is there and made from the data files as they are now; a matter of milliseconds."""
@@ -74,21 +74,17 @@ class Kernel:
     def build(self, log: TextIO) -> None:
         """Make it from the base, which must be current; Complaints (a build failed) say what went wrong."""
         base, root = self.base, self.base.root
-        if not base.is_current():
-            where = base.folder.relative_to(root).as_posix()
-            raise Complaints.one(
-                where, "is missing or out of date", hint="build the base kernel first", code=Exit.FAILED
-            )
+        base.require_current()
         source = read_stamp(base.folder / "base.json")["source"]
         inputs = self.inputs
         with work_folder(root, f"kernel-{self.name}") as work:
             tree = base.tree(work / "tree", log)
             tree.copy(base.tree(base.folder / "tree", log))
-            apply_patches(list(self.own), tree.folder, root, base.describe_source(source["version"]), log)
+            base.apply(list(self.own), tree, source["version"], log)
             tree.make("olddefconfig")
             tree.compile(f"-pathwarp-{self.name}")
-            check_config(tree.config, fragments(root, base.options), root)
-            patches = [*base.patches, *self.own]
+            base.check_config(tree)
+            patches = [patch.path for patch in (*base.patches, *self.own)]
             made = work / "kernel"
             made.mkdir()
             _collect(tree, made)
@@ -110,12 +106,14 @@ class Kernel:
             publish(root, made, self.folder)
 
 
-def find_kernel(root: Path, variant: ResolvedVariant, backend: str = DEFAULT_BACKEND) -> Kernel:
+def find_kernel(
+    root: Path, variant: ResolvedVariant, backend: str = DEFAULT_BACKEND, source: KernelTree | None = None
+) -> Kernel:
     """The kernel of a variant: the base with the series of all that it extends, then its own.
 
     Complaints for a wrong recipe, and for all that is wrong in a series.
     """
-    base = find_base(root, backend)
+    base = find_base(root, backend, source)
     folders = [root / "kernels" / "variants" / name for name in variant.chain]
     patched = [folder for folder in folders if (folder / SERIES).exists()]
     name = patched[-1].name if patched else UNPATCHED
@@ -127,14 +125,14 @@ def find_kernel(root: Path, variant: ResolvedVariant, backend: str = DEFAULT_BAC
 
 
 def group_by_kernel(
-    root: Path, variants: Iterable[ResolvedVariant], backend: str
+    root: Path, variants: Iterable[ResolvedVariant], backend: str, source: KernelTree | None = None
 ) -> list[tuple[Kernel, list[ResolvedVariant]]]:
     """Each kernel that the variants take, once, with those that take it; all Complaints as of `find_kernel`."""
     groups: dict[str, tuple[Kernel, list[ResolvedVariant]]] = {}
     complaints: list[Complaint] = []
     for variant in variants:
         with gather(complaints):
-            kernel = find_kernel(root, variant, backend)
+            kernel = find_kernel(root, variant, backend, source)
             groups.setdefault(kernel.name, (kernel, []))[1].append(variant)
     if complaints:
         raise Complaints(complaints)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The lab root, the file system that the guests run on: whether the one there is good, and its last steps.
+"""A lab root, the file system that guests run on: whether the one there is good, and its last steps.
 
-`build/lab/` holds `root/` and `lab.json` (the packages with their versions, and what it was made from). It is there
-whole or not at all.
+`vms/NAME.yaml` says what is in it. `build/NAME/` holds `root/` and `lab.json` (the packages with their versions, and
+what it was made from). It is there whole or not at all. Trials run on the one called `lab`.
 """
 
 import json
@@ -12,40 +12,40 @@ from pathlib import Path
 from pathwarp.base import program
 from pathwarp.base.complaints import Complaint, Complaints, Exit
 from pathwarp.base.hashing import hash_parts
-from pathwarp.prepare.recipe import LAB, LabRecipe, read_lab_recipe
+from pathwarp.prepare.recipe import LAB, LabRecipe, lab_file, read_lab_recipe
 from pathwarp.prepare.stamp import publish, read_stamp, write_stamp
 
 FORMAT = 1
 METHOD = 1  # as in pathwarp.prepare.base
 
 
-def lab_root(root: Path) -> Path:
+def lab_root(root: Path, name: str = LAB) -> Path:
     """Where the lab root is, or will be."""
-    return root / "build" / "lab" / "root"
+    return root / "build" / name / "root"
 
 
-def read_lab(root: Path) -> dict:
+def read_lab(root: Path, name: str = LAB) -> dict:
     """What `lab.json` says: `packages` (name to version), `packages_sha256`, `inputs`; empty without a lab root."""
-    return read_stamp(root / "build" / "lab" / "lab.json")
+    return read_stamp(root / "build" / name / "lab.json")
 
 
-def is_current(root: Path) -> bool:
-    """Whether the lab root is there, as the recipe is now, with all that trials need; a matter of milliseconds."""
-    recipe = read_lab_recipe(root)
-    return read_lab(root).get("inputs") == _hash(recipe) and not _missing(lab_root(root), recipe)
+def is_current(root: Path, name: str = LAB) -> bool:
+    """Whether the lab root is there, as the recipe is now, with all that guests need; a matter of milliseconds."""
+    recipe = read_lab_recipe(root, name)
+    return read_lab(root, name).get("inputs") == _hash(recipe) and not _missing(lab_root(root, name), recipe)
 
 
-def finish(root: Path, made: Path) -> None:
+def finish(root: Path, made: Path, name: str = LAB) -> None:
     """Take the unpacked root file system in `made/root` for the new lab root: what is the host's in it goes, the
     mount points come, and it is checked and put into its place. Complaints (a build failed) when a program is missing.
     """
-    recipe = read_lab_recipe(root)
+    recipe = read_lab_recipe(root, name)
     new = made / "root"
     for folder in recipe.folders:
         inside(new, folder).mkdir(parents=True, exist_ok=True)
-    for name in ("hostname", "resolv.conf"):
-        inside(new, f"/etc/{name}").unlink(missing_ok=True)
-    _check(new, recipe)
+    for file in ("hostname", "resolv.conf"):
+        inside(new, f"/etc/{file}").unlink(missing_ok=True)
+    _check(new, recipe, lab_file(name))
     packages = _packages(new)
     stamp = {
         "format": FORMAT,
@@ -55,7 +55,7 @@ def finish(root: Path, made: Path) -> None:
         "inputs": _hash(recipe),
     }
     write_stamp(made / "lab.json", stamp)
-    publish(root, made, root / "build" / "lab")
+    publish(root, made, root / "build" / name)
 
 
 def inside(folder: Path, path: str) -> Path:
@@ -72,10 +72,10 @@ def _missing(lab: Path, recipe: LabRecipe) -> list[str]:
     return [path for path in recipe.needs if not os.path.lexists(inside(lab, path))]
 
 
-def _check(lab: Path, recipe: LabRecipe) -> None:
+def _check(lab: Path, recipe: LabRecipe, file: str) -> None:
     missing = _missing(lab, recipe)
     if missing:
-        hint = f"which Debian package has it? {LAB} lists those to install; `make lab` builds the lab root anew"
+        hint = f"which Debian package has it? {file} lists those to install; `make lab` builds the lab root anew"
         raise Complaints((Complaint("lab root", f"{path} is missing", hint=hint) for path in missing), Exit.FAILED)
 
 

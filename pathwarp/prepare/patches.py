@@ -4,6 +4,8 @@
 import os
 import re
 import subprocess
+from collections.abc import Collection
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
@@ -17,14 +19,25 @@ FUZZ = 2
 
 # Of a patch's name without its ending; file systems take 255.
 LONGEST_NAME = 120
-ENTRY = re.compile(rf"(?P<name>[\w.+-]{{1,{LONGEST_NAME}}}\.patch)(\s+#\s*(?P<only>\S+))?", re.ASCII)
+ENTRY = re.compile(
+    rf"(?P<name>[\w.+-]{{1,{LONGEST_NAME}}}\.patch)(\s+#\s*(?P<only>[^\s,]+)?,?\s*(?P<optional>if it fits)?)?", re.ASCII
+)
 
 
-def read_series(folder: Path, root: Path, backend: str, backends: tuple[str, ...]) -> list[Path]:
-    """The patches that `folder/series` lists for a backend, in order; none when there is no such file.
+@dataclass(frozen=True)
+class Entry:
+    """A patch of a series. `optional`: where it doesn't fit a user's own source, that can do without."""
 
-    A line is a file name, or a comment. A name with `# BACKEND` behind it is for that backend only. Complaints for each
-    line that is neither, and for each patch that is missing.
+    path: Path
+    optional: bool = False
+
+
+def read_series(folder: Path, root: Path, chosen: Collection[str], backends: tuple[str, ...]) -> list[Entry]:
+    """The patches that `folder/series` lists for the chosen backends, in order; none when there is no such file.
+
+    A line is a file name, or a comment. A name with `# BACKEND` behind it is for that backend only, and for those that
+    stand on it; `# if it fits` and `# BACKEND, if it fits` make it optional. Complaints for each line that is neither,
+    and for each patch that is missing.
     """
     series = folder / SERIES
     try:
@@ -41,16 +54,16 @@ def read_series(folder: Path, root: Path, backend: str, backends: tuple[str, ...
         entry = ENTRY.fullmatch(line)
         if entry is None or entry["only"] not in (None, *backends):
             valid = (
-                f"NAME.patch, or NAME.patch # BACKEND, a NAME of at most {LONGEST_NAME} characters and a backend of "
-                f"{', '.join(backends)}"
+                f"NAME.patch, NAME.patch # BACKEND or NAME.patch # BACKEND, if it fits; a NAME of at most "
+                f"{LONGEST_NAME} characters and a backend of {', '.join(backends)}"
             )
             complaints.append(Complaint(where, f"{line[:80]!r} names no patch", valid))
         elif not (folder / entry["name"]).is_file():
             complaints.append(
                 Complaint(where, f"there is no file {entry['name']}", hint="add it, or take this line out")
             )
-        elif entry["only"] in (None, backend):
-            patches.append(folder / entry["name"])
+        elif entry["only"] in (None, *chosen):
+            patches.append(Entry(folder / entry["name"], bool(entry["optional"])))
     if complaints:
         raise Complaints(complaints)
     return patches
@@ -58,18 +71,29 @@ def read_series(folder: Path, root: Path, backend: str, backends: tuple[str, ...
 
 def apply_patch(patch: Path, tree: Path, log: TextIO) -> list[str]:
     """Put one patch on `tree`; return what stops it, a line for each hunk or file, none when all of it is on."""
+    said, refused = _patch(patch, tree)
+    log.write(f"{patch.name}:\n{said}")
+    return refused
+
+
+def try_patch(patch: Path, tree: Path, reverse: bool = False) -> list[str]:
+    """What would stop a patch, or taking it off again, if it were put on `tree`; nothing is changed."""
+    return _patch(patch, tree, "--dry-run", *(["--reverse"] if reverse else []))[1]
+
+
+def _patch(patch: Path, tree: Path, *options: str) -> tuple[str, list[str]]:
+    """Call GNU patch; what it printed, and what stops it."""
     command = ["patch", "--strip=1", "--force", f"--fuzz={FUZZ}", "--no-backup-if-mismatch", "--reject-file=-"]
     result = program.run(
-        [*command, f"--input={patch}"],
+        [*command, *options, f"--input={patch}"],
         folder=tree,
         environment={**os.environ, "LC_ALL": "C"},
         errors=subprocess.STDOUT,
     )
     said = result.stdout.decode(errors="replace")
-    log.write(f"{patch.name}:\n{said}")
     if result.returncode == 0:
-        return [] if said else ["has no change in it"]
-    return refusals(said) or [said.strip()]
+        return said, [] if said else ["has no change in it"]
+    return said, refusals(said) or [said.strip()]
 
 
 def refusals(output: str) -> list[str]:
@@ -77,7 +101,7 @@ def refusals(output: str) -> list[str]:
     found = []
     file = ""
     for line in output.splitlines():
-        if match := re.match(r"patching file '?(.+?)'?$", line) or re.match(r"\|\+\+\+ (?:b/)?(\S+)", line):
+        if match := re.match(r"(?:patch|check)ing file '?(.+?)'?$", line) or re.match(r"\|\+\+\+ (?:b/)?(\S+)", line):
             file = match[1]
         elif match := re.match(r"Hunk #(\d+) FAILED at (\d+)", line):
             found.append(f"hunk {match[1]} does not apply to {file} near line {match[2]}")
@@ -86,6 +110,27 @@ def refusals(output: str) -> list[str]:
         elif line.startswith("patch: ****"):
             found.append(line.removeprefix("patch: ****").strip())
     return found
+
+
+def apply_fitting(entries: list[Entry], tree: Path, root: Path, source: str, log: TextIO) -> list[str]:
+    """Put patches on a source that they may not have been made for, in order; a line for each that is left out.
+
+    One is left out that is in the source already, or that is optional and doesn't fit. Complaints (a build failed) with
+    file and hunks of the first other one that doesn't.
+    """
+    left_out = []
+    for entry in entries:
+        where = entry.path.relative_to(root).as_posix()
+        refused = try_patch(entry.path, tree)
+        if not refused:
+            apply_patch(entry.path, tree, log)
+        elif not try_patch(entry.path, tree, reverse=True):
+            left_out.append(f"{where}: is in the source already")
+        elif entry.optional:
+            left_out.append(f"{where}: {refused[0]}")
+        else:
+            raise Complaints((Complaint(where, f"{what} ({source})") for what in refused), Exit.FAILED)
+    return left_out
 
 
 def apply_patches(patches: list[Path], tree: Path, root: Path, source: str, log: TextIO) -> None:

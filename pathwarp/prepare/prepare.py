@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -19,31 +20,73 @@ import click
 from pathwarp.base import program
 from pathwarp.base.complaints import Complaint, Complaints, Exit, gather
 from pathwarp.base.engine import ENGINE
+from pathwarp.model.backends.backend import Backend
 from pathwarp.model.backends.registry import BACKENDS, DEFAULT_BACKEND
+from pathwarp.model.catalogue import SELFTESTS
+from pathwarp.model.kerneltree import KernelTree
 from pathwarp.model.schema.variant import ResolvedVariant
 from pathwarp.prepare import box, lab
-from pathwarp.prepare.kernel import group_by_kernel
+from pathwarp.prepare.base import find_base
+from pathwarp.prepare.kernel import Kernel, group_by_kernel
+from pathwarp.prepare.programs import Programs
+from pathwarp.prepare.recipe import LAB
 
 # What the tests judge the project's own files with, beside requirements-test.txt.
 TEST_PROGRAMS = ("corelist", "shellcheck")
 
 
-def ensure(root: Path, variants: Sequence[ResolvedVariant], backend: str = DEFAULT_BACKEND) -> None:
+@dataclass(frozen=True)
+class Parts:
+    """What is to be there: kernels of a backend of kernels/base.yaml, the lab root of that name, what `guests` run on
+    needs of the host, and the programs of the kernel's own tests. Kernels are made from `source`, if not from the
+    packaged one.
+    """
+
+    kernels: str
+    lab: str = ""
+    guests: Backend | None = None
+    programs: Programs | None = None
+    source: KernelTree | None = None
+
+    def groups(self, root: Path, variants: Sequence[ResolvedVariant]) -> list[tuple[Kernel, list[ResolvedVariant]]]:
+        """The kernels of the variants, with those that take each."""
+        return group_by_kernel(root, variants, self.kernels, self.source)
+
+
+def ensure(
+    root: Path,
+    variants: Sequence[ResolvedVariant],
+    backend: str = DEFAULT_BACKEND,
+    source: KernelTree | None = None,
+) -> None:
     """Prepare the lab root, the variants' kernels and what their guests run on.
 
     Complaints for wrong recipes and series, or for a failed build.
     """
-    _prepare(root, variants, backend, with_lab=True)
+    _prepare(root, variants, Parts(backend, LAB, BACKENDS[backend], source=source))
+
+
+def ensure_selftests(
+    root: Path,
+    variants: Sequence[ResolvedVariant],
+    backend: str = DEFAULT_BACKEND,
+    source: KernelTree | None = None,
+) -> None:
+    """Prepare what the kernel's own tests need: their lab root, programs, and the variants' kernels for them.
+
+    Complaints as of `ensure`.
+    """
+    _prepare(root, variants, Parts(SELFTESTS, SELFTESTS, BACKENDS[backend], Programs(root, source), source))
 
 
 def prepare_kernels(root: Path, variants: Sequence[ResolvedVariant], backend: str = DEFAULT_BACKEND) -> None:
     """Prepare the variants' kernels alone; Complaints as of `ensure`."""
-    _prepare(root, variants, backend, with_lab=False)
+    _prepare(root, variants, Parts(backend))
 
 
 def prepare_lab(root: Path) -> None:
     """Prepare the lab root alone; Complaints as of `ensure`."""
-    _prepare(root, (), DEFAULT_BACKEND, with_lab=True)
+    _prepare(root, (), Parts(DEFAULT_BACKEND, LAB, BACKENDS[DEFAULT_BACKEND]))
 
 
 def prepare_tests(root: Path) -> None:
@@ -53,41 +96,59 @@ def prepare_tests(root: Path) -> None:
             _run_playbook(root, ["host"], {"project": str(root), "with_tests": True})
 
 
-def _prepare(root: Path, variants: Sequence[ResolvedVariant], backend: str, with_lab: bool) -> None:
-    if not _stale(root, variants, backend, with_lab):
+def _prepare(root: Path, variants: Sequence[ResolvedVariant], parts: Parts) -> None:
+    """Have the parts made that are missing, and say what a user's own source goes without."""
+    _make_stale(root, variants, parts)
+    if parts.source:
+        for line in find_base(root, parts.kernels, parts.source).left_out:
+            click.echo(f"pathwarp: left out: {line}", err=True)
+
+
+def _make_stale(root: Path, variants: Sequence[ResolvedVariant], parts: Parts) -> None:
+    if not _stale(root, variants, parts):
         return
     with _lock(root):
         # Someone else may have made it while this one waited.
-        tags = _stale(root, variants, backend, with_lab)
+        tags = _stale(root, variants, parts)
         if not tags:
             return
         shutil.rmtree(root / "build" / "work", ignore_errors=True)
         tags = list(dict.fromkeys(["host", *tags]))
-        stale = [group for kernel, group in group_by_kernel(root, variants, backend) if not kernel.is_current()]
+        stale = [group for kernel, group in parts.groups(root, variants) if not kernel.is_current()]
         names = [variant.name for group in stale for variant in group]
         started = time.monotonic()
-        _run_playbook(root, tags, {"project": str(root), "variants": names, "backend": backend})
+        source = parts.source.to_json() if parts.source else ""
+        what: dict[str, object] = {
+            "project": str(root),
+            "variants": names,
+            "backend": parts.kernels,
+            "lab": parts.lab,
+            "source": source,
+        }
+        _run_playbook(root, tags, what)
         if stale:
             taken = describe_time(time.monotonic() - started)
             kernels, whose = _count(len(stale), "kernel"), _count(len(names), "variant")
             click.echo(f"pathwarp: {kernels} for {whose} in {taken}", err=True)
 
 
-def _stale(root: Path, variants: Sequence[ResolvedVariant], backend: str, with_lab: bool) -> list[str]:
+def _stale(root: Path, variants: Sequence[ResolvedVariant], parts: Parts) -> list[str]:
     """The playbooks' tags of what is missing or out of date."""
     stale: dict[str, None] = {}
     complaints: list[Complaint] = []
     with gather(complaints):
-        if with_lab and not lab.is_current(root):
+        if parts.lab and not lab.is_current(root, parts.lab):
             stale["lab"] = None
-        if with_lab:
-            facts = BACKENDS[backend]
-            if not _has(facts.programs):
+        if parts.guests:
+            if not _has(parts.guests.programs):
                 stale["host"] = None
-            if facts.has_box and ("lab" in stale or not box.is_current(root)):
+            if parts.guests.has_box and ("lab" in stale or not box.is_current(root)):
                 stale["box"] = None
     with gather(complaints):
-        if not all(kernel.is_current() for kernel, _ in group_by_kernel(root, variants, backend)):
+        if parts.programs and not parts.programs.is_current():
+            stale["programs"] = None
+    with gather(complaints):
+        if not all(kernel.is_current() for kernel, _ in parts.groups(root, variants)):
             stale["kernels"] = None
     if complaints:
         raise Complaints(complaints)

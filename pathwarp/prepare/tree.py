@@ -9,7 +9,7 @@ from typing import TextIO
 
 from pathwarp.base import program
 from pathwarp.base.complaints import Complaints, Exit
-from pathwarp.prepare.kconfig import check_config
+from pathwarp.model.kerneltree import OPTION, KernelTree, files_of, hash_files
 from pathwarp.prepare.recipe import KernelBackend
 
 LAST_LINES = 15
@@ -35,29 +35,46 @@ class Tree:
     def config(self) -> Path:
         return self.folder / ".config"
 
-    @property
-    def fragments(self) -> list[Path]:
-        return fragments(self.root, self.backend)
-
     def unpack(self, archive: Path) -> None:
         """Fill the tree, which must not exist yet, with what the backend needs of the sources."""
         self.folder.mkdir()
+        self._unpack(archive, [f"--exclude-from={path}" for path in unneeded(self.root, self.backend)])
+
+    def unpack_more(self, archive: Path) -> None:
+        """Add to the tree what the backend needs beyond what is in it already, which stays as it is."""
+        patterns = [f"--files-from={path}" for path in needed(self.root, self.backend)]
+        if patterns:
+            self._unpack(archive, ["--skip-old-files", "--wildcards", *patterns])
+
+    def _unpack(self, archive: Path, chosen: Sequence[str]) -> None:
         command = ["tar", "--extract", "--use-compress-program=xz --threads=0", f"--file={archive}"]
-        command += [f"--directory={self.folder}", "--strip-components=1"]
-        command += [f"--exclude-from={path}" for path in unneeded(self.root, self.backend)]
-        self._run(command)
+        self._run([*command, f"--directory={self.folder}", "--strip-components=1", *chosen])
+
+    def take(self, source: KernelTree) -> None:
+        """Fill the tree, which must not exist yet, with a user's own source, without what was built there.
+
+        Complaints (a build failed) when that is not what it was any more.
+        """
+        self.folder.mkdir()
+        names = files_of(source.folder)
+        copy = ["cp", "--archive", "--parents", f"--target-directory={self.folder}"]
+        given = "".join(f"{name}\0" for name in names)
+        self._run(["xargs", "--null", "--no-run-if-empty", *copy], folder=source.folder, given=given)
+        if hash_files(self.folder, names) != source.sha256:
+            raise Complaints.one(OPTION, f"{source.folder} was changed meanwhile", hint="try again", code=Exit.FAILED)
+        self.make("mrproper")
 
     def copy(self, other: "Tree") -> None:
         """Fill the tree, which must not exist yet, with a copy of another; make trusts the times of change."""
         self._run(["cp", "--archive", "--reflink=auto", str(other.folder), str(self.folder)])
 
-    def configure(self) -> None:
-        """Make the configuration: the smallest there is, with the backend's fragments on top and nothing lost."""
-        self.make("tinyconfig")
-        fragments = [str(path) for path in self.fragments]
-        self._run(["scripts/kconfig/merge_config.sh", "-m", ".config", *fragments])
+    def configure(self, fresh: bool = True) -> None:
+        """Put the backend's fragments on top of the configuration there, or, `fresh`, of the smallest there is."""
+        if fresh:
+            self.make("tinyconfig")
+        chosen = [str(path) for path in fragments(self.root, self.backend)]
+        self._run(["scripts/kconfig/merge_config.sh", "-m", ".config", *chosen])
         self.make("olddefconfig")
-        check_config(self.config, self.fragments, self.root)
 
     def compile(self, local_version: str) -> None:
         """Compile and link; `local_version` is what the kernel's release ends with."""
@@ -92,9 +109,13 @@ class Tree:
         done.check_returncode()
         return done.stdout.decode().strip()
 
-    def _run(self, command: Sequence[str], local_version: str = "") -> None:
-        """Run a command in the tree, or its parent before there is one; Complaints (a build failed) when it fails."""
-        folder = self.folder if self.folder.is_dir() else self.folder.parent
+    def _run(
+        self, command: Sequence[str], local_version: str = "", folder: Path | None = None, given: str = ""
+    ) -> None:
+        """Run a command in the tree, its parent before there is one, or `folder`; Complaints (a build failed) when it
+        fails. `given` is its standard input.
+        """
+        folder = folder or (self.folder if self.folder.is_dir() else self.folder.parent)
         self.log.write(f"+ {' '.join(command)}\n")
         self.log.flush()
         start = os.fstat(self.log.fileno()).st_size
@@ -102,6 +123,7 @@ class Tree:
             command,
             folder=folder,
             environment=self._environment(local_version),
+            given=given.encode(errors="surrogateescape"),
             output=self.log,
             errors=subprocess.STDOUT,
         ).returncode
@@ -119,3 +141,7 @@ def fragments(root: Path, backend: KernelBackend) -> list[Path]:
 
 def unneeded(root: Path, backend: KernelBackend) -> list[Path]:
     return [root / "kernels" / "unneeded" / f"{name}.txt" for name in backend.leave_out]
+
+
+def needed(root: Path, backend: KernelBackend) -> list[Path]:
+    return [root / "kernels" / "needed" / f"{name}.txt" for name in backend.unpack]

@@ -13,12 +13,17 @@ _SEALED = "[!.]*/[!.]*/[!.]*/seed-*"
 
 
 def find_folders(
-    results: Path, scenario: str = "", variants: Sequence[str] = (), traffics: Sequence[str] = ()
+    results: Path,
+    scenario: str = "",
+    variants: Sequence[str] = (),
+    traffics: Sequence[str] = (),
+    without: Sequence[str] = (),
 ) -> list[Path]:
     """All sealed folders, in the order of their names, or those of a scenario with whatever settings, of some variants
-    and traffic. Raises Complaints for a name that nothing is sealed of.
+    and traffic; those of the scenarios `without` are left out. Raises Complaints for a name that nothing is sealed of.
     """
     folders = sorted(path for path in results.glob(_SEALED) if path.is_dir() and _SEED.fullmatch(path.name))
+    folders = [folder for folder in folders if _name(folder, -4) not in without]
     complaints: list[Complaint] = []
     for option, names, part in (
         ("scenario", (scenario,) if scenario else (), -4),

@@ -10,11 +10,13 @@ from typing import Any
 
 from pathwarp.base.hashing import hash_file, with_own_hash
 from pathwarp.plan.identity import Inputs
-from pathwarp.plan.trial import Trial
+from pathwarp.plan.kit import Work
 from pathwarp.results.runfolder import RAW_FOLDERS
 from pathwarp.results.sealed import OWN_HASH
 
 FORMAT = 2
+# What the guest saw that a manifest repeats.
+_SEEN = ("sysctls", "qdiscs")
 
 
 def file_hashes(folder: Path) -> dict[str, str]:
@@ -38,7 +40,7 @@ def _machine(folder: Path) -> dict[str, Any]:
 
 
 def manifest(
-    trial: Trial,
+    trial: Work,
     trial_id: str,
     inputs: Inputs,
     kernel: Mapping[str, Any],
@@ -47,32 +49,23 @@ def manifest(
     wall_s: float,
     attempts: int = 1,
 ) -> dict[str, Any]:
-    """The manifest of a trial with its raw files; `kernel` and `lab` are the build records (`build.json`, `lab.json`).
+    """The manifest of a trial, or of other work, with its raw files.
 
-    `attempts` is how many it took until the trial did not fail.
+    `kernel` and `lab` are the build records (`build.json`, `lab.json`), `attempts` is how many it took until the trial
+    did not fail.
     """
     guest = json.loads((folder / "logs" / "guest.json").read_text())
     files = file_hashes(folder)
     record = {
         "format": FORMAT,
         "trial_id": trial_id,
-        "scenario": trial.scenario.model_dump(mode="json"),
-        "settings": [str(override) for override in trial.overrides],
-        **({"point": list(trial.point.values)} if trial.point.values else {}),
-        "topology": trial.topology.model_dump(mode="json"),
-        "traffic": {
-            **trial.workload.model_dump(mode="json"),
-            "trace": trial.replay.number,
-            "trace_sha256": trial.replay.sha256,
-        },
-        "link_traces": dict(trial.replay.link_traces),
+        **trial.describe(),
         "variant": {"name": trial.variant.name, "transport": trial.variant.transport, "sysctls": trial.variant.sysctls},
         "seed": trial.seed,
         "kernel": {**kernel, "release": guest["release"]},
         "lab": lab,
         "inputs": inputs,
-        "sysctls": guest["sysctls"],
-        "qdiscs": guest["qdiscs"],
+        **{seen: guest[seen] for seen in _SEEN if seen in guest},
         "backend": trial.backend,
         **_machine(folder),
         "time_mode": trial.time_mode,

@@ -13,23 +13,23 @@ if TYPE_CHECKING:
 class Progress:
     """Reports each trial as it ends; on a terminal a bar stays below the lines.
 
-    `describe` has the words for the outcome of a trial that did not fail.
+    `describe` has the words for the outcome of a trial that did not fail, `noun` what they are called.
     """
 
-    def __init__(self, total: int, sealed: int, describe: "Callable[[Outcome], str]") -> None:
+    def __init__(self, total: int, sealed: int, describe: "Callable[[Outcome], str]", noun: str = "trials") -> None:
         self.total = total
         self.describe = describe
         self.done = 0
         self._bar = None
         if sealed:
-            print(f"{sealed} of {sealed + total} trials are sealed already", flush=True)
+            print(f"{sealed} of {sealed + total} {noun} are sealed already", flush=True)
         if total and sys.stdout.isatty():
             from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
             from rich.progress import Progress as Bar
 
-            columns = (TextColumn("trials"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+            columns = (TextColumn(noun), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
             self._bar = Bar(*columns, transient=True)
-            self._task = self._bar.add_task("trials", total=total)
+            self._task = self._bar.add_task(noun, total=total)
 
     def __enter__(self) -> Self:
         if self._bar:

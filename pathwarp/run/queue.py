@@ -14,14 +14,15 @@ from pathwarp.base import interrupt
 from pathwarp.base.complaints import Complaint, Complaints, Exit, gather
 from pathwarp.model.backends.registry import BACKENDS
 from pathwarp.plan.identity import GUEST, Inputs, guest_files, hash_files, hash_orders, trial_id
-from pathwarp.plan.orders import orders
+from pathwarp.plan.kit import Work
 from pathwarp.plan.trial import Trial
-from pathwarp.prepare import kernel, lab, prepare
+from pathwarp.prepare import kernel, lab
 from pathwarp.results import runfolder
 from pathwarp.results.sealed import sealed_id
 from pathwarp.run import cpus
 from pathwarp.run.guests.choice import guests_of
 from pathwarp.run.guests.guest import describe_status
+from pathwarp.run.kinds import TRIALS, Kind
 from pathwarp.run.progress import Progress
 from pathwarp.run.worker import Job, Outcome, Sealed, seal_and_measure, serve
 
@@ -71,18 +72,24 @@ def run_trials(root: Path, trials: Sequence[Trial], jobs: int, retries: int = 0,
         return run_jobs(todo, jobs, progress.report) + len(unheld)
 
 
-def make_jobs(root: Path, trials: Sequence[Trial], finish: Callable[[Job, Path, float], Any]) -> list[Job]:
-    """Prepare what the trials need and return the jobs of running and finishing them; Complaints as of `run_trials`."""
+def make_jobs(
+    root: Path, trials: Sequence[Work], finish: Callable[[Job, Path, float], Any], kind: Kind = TRIALS
+) -> list[Job]:
+    """Prepare what the trials, or works of another kind, need and return the jobs of running and finishing them.
+
+    Complaints as of `run_trials`.
+    """
     results = root / "results"
     backend = trials[0].backend
     guests = guests_of(root, backend)
     runfolder.check_writable(results, guests.settings.room_bytes)
     runfolder.sweep(results)
     variants = {trial.variant.name: trial.variant for trial in trials}
-    prepare.ensure(root, list(variants.values()), backend)
+    source = trials[0].source
+    kind.ensure(root, list(variants.values()), backend, source)
     complaints: list[Complaint] = []
     kernels: dict[str, kernel.Kernel] = {}
-    for wanted, group in kernel.group_by_kernel(root, variants.values(), backend):
+    for wanted, group in kernel.group_by_kernel(root, variants.values(), kind.kernels or backend, source):
         kernels |= {variant.name: wanted for variant in group}
         with gather(complaints):
             wanted.check_binary()
@@ -93,7 +100,9 @@ def make_jobs(root: Path, trials: Sequence[Trial], finish: Callable[[Job, Path, 
         "guest": hash_files(root, (GUEST / name for name in guest_files(root))),
         "ground": guests.ground(root),
     }
-    return [_job(root, trial, kernels[trial.variant.name], guests.boot(trial), shared, finish) for trial in trials]
+    return [
+        _job(root, trial, kernels[trial.variant.name], guests.boot(trial), shared, finish, kind) for trial in trials
+    ]
 
 
 def headline(outcome: Outcome) -> str:
@@ -114,16 +123,17 @@ def _below(place: Path) -> Path:
 
 def _job(
     root: Path,
-    trial: Trial,
+    trial: Work,
     wanted: kernel.Kernel,
     boot: Sequence[str],
     shared: Mapping[str, Any],
     finish: Callable[[Job, Path, float], Any],
+    kind: Kind,
 ) -> Job:
     interrupt.check()
-    kernel_record, lab_record = wanted.record, lab.read_lab(root)
+    kernel_record, lab_record = wanted.record, lab.read_lab(root, trial.kit.lab)
     inputs: Inputs = {
-        "orders": hash_orders(orders(trial, kernel_record["release"])),
+        "orders": hash_orders(kind.orders(trial, kernel_record["release"])),
         "boot": boot,
         "boot_files": shared["boot_files"],
         "guest": shared["guest"],
@@ -131,7 +141,7 @@ def _job(
         "kernel": kernel_record["binary_sha256"],
         "lab": {"packages": lab_record["packages_sha256"], "recipe": lab_record["inputs"]},
     }
-    return Job(trial, trial_id(inputs), inputs, wanted.folder, kernel_record, lab_record, root, finish)
+    return Job(trial, trial_id(inputs), inputs, wanted.folder, kernel_record, lab_record, root, finish, kind)
 
 
 class _Worker:

@@ -17,26 +17,25 @@ from pathwarp.base.jsonfile import read_mapping
 from pathwarp.base.lifetime import die_with
 from pathwarp.base.oserrors import describe
 from pathwarp.plan.identity import Inputs
-from pathwarp.plan.orders import orders
-from pathwarp.plan.trial import Trial
 from pathwarp.results import runfolder
 from pathwarp.results.manifest import manifest
 from pathwarp.results.sealed import read_manifest, sealed_id
 from pathwarp.run.guests.choice import Guests, guests_of
-from pathwarp.run.guests.decode import decode_log
 from pathwarp.run.guests.guest import GuestFailed, last_lines
+from pathwarp.run.kinds import TRIALS, Kind
 
 
 @dataclass(frozen=True)
 class Job:
-    """A trial with all that it takes to run it: its id, what that is made of, the kernel's folder, the build records.
+    """A trial, or other `Work` of a `kind`, with all that it takes to run it: its id, what that is made of, the
+    kernel's folder, the build records.
 
     `finish` gets the job, the folder with the raw files and when the work on it began (monotonic s): it seals them, or
     compares them with sealed ones. What it returns is the outcome's result. `recognise`: what another run sealed
     meanwhile is not run again. `attempt` counts from 1; after a failure there are up to `retries` more.
     """
 
-    trial: Trial
+    trial: Any
     trial_id: str
     inputs: Inputs
     kernel: Path
@@ -44,6 +43,7 @@ class Job:
     lab_record: dict
     root: Path
     finish: Callable[["Job", Path, float], Any]
+    kind: Kind = TRIALS
     recognise: bool = False
     retries: int = 0
     attempt: int = 1
@@ -162,7 +162,7 @@ def emulate(job: Job, folder: Path, guests: Guests) -> None:
     Raises OSError when there is no room for them: a program in the guest that can't write may not say so.
     """
     runfolder.require_room(folder, guests.settings.room_bytes)
-    for name, content in orders(job.trial, job.kernel_record["release"]).items():
+    for name, content in job.kind.orders(job.trial, job.kernel_record["release"]).items():
         (folder / name).write_bytes(content)
     guests.run(job.kernel, folder, job.trial)
     runfolder.require_room(folder, guests.settings.room_bytes)
@@ -173,25 +173,32 @@ def emulate(job: Job, folder: Path, guests: Guests) -> None:
     if guest.get("status") != "done":
         console = "" if guest.get("status") == "void" else last_lines(folder)
         raise GuestFailed(f"{guest.get('reason', 'the guest gives no reason')}{console}")
-    decode_log(job.root, folder)
+    job.kind.complete(job.root, folder)
 
 
 def seal_and_measure(job: Job, folder: Path, started: float) -> Sealed:
     """Seal a trial's raw files, then make its metrics. A folder with the same id that somebody else sealed stays."""
-    return _seal(job, folder, started, replace_same=False)
+    return _seal_and_measure(job, folder, started, replace_same=False)
 
 
 def seal_again(job: Job, folder: Path, started: float) -> Sealed:
     """Seal a trial's raw files in place of what is sealed, which moves to `.replaced`, then make its metrics."""
-    return _seal(job, folder, started, replace_same=True)
+    return _seal_and_measure(job, folder, started, replace_same=True)
 
 
-def _seal(job: Job, folder: Path, started: float, replace_same: bool) -> Sealed:
+def seal(job: Job, folder: Path, started: float, replace_same: bool = False) -> Path | None:
+    """Seal the raw files; where what was sealed there is now, if anything was. With the same id it stays and this goes,
+    unless `replace_same`.
+    """
     wall_s = time.monotonic() - started
     record = manifest(
         job.trial, job.trial_id, job.inputs, job.kernel_record, job.lab_record, folder, wall_s, job.attempt
     )
-    replaced = runfolder.seal(job.root / "results", folder, job.final, record, replace_same)
+    return runfolder.seal(job.root / "results", folder, job.final, record, replace_same)
+
+
+def _seal_and_measure(job: Job, folder: Path, started: float, replace_same: bool) -> Sealed:
+    replaced = seal(job, folder, started, replace_same)
     from pathwarp.measure.again import measure_sealed
     from pathwarp.measure.code import measuring_code
 

@@ -94,3 +94,11 @@ def read(path: Path) -> Capture:
     seconds, fraction, cap_len, wire_len = (gather(columns, record + 4 * i, order + "u4") for i in range(4))
     time_ns = seconds.astype(np.int64) * 1_000_000_000 + fraction.astype(np.int64) * unit_ns
     return Capture(path, columns, time_ns, wire_len, cap_len, record + RECORD_HEADER, truncated)
+
+
+def between(capture: Capture, from_ns: int, until_ns: int) -> bytes:
+    """The file with the packets of that time alone, both ends included; in ns since the epoch."""
+    chosen = np.flatnonzero((capture.time_ns >= from_ns) & (capture.time_ns <= until_ns))
+    begins, ends = capture.at[chosen] - RECORD_HEADER, capture.at[chosen] + capture.cap_len[chosen].astype(np.int64)
+    parts = [capture.data[:FILE_HEADER], *(capture.data[begin:end] for begin, end in zip(begins, ends, strict=True))]
+    return b"".join(part.tobytes() for part in parts)

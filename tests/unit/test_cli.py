@@ -208,3 +208,29 @@ def test_a_reader_that_goes_away_is_no_traceback(project):
     )
     os.close(writing)
     assert (done.returncode, done.stderr) == (Exit.FAILED, "")
+
+
+def test_a_source_that_is_none_and_one_that_machines_cannot_have(project, tmp_path, capsys):
+    words = ["run", "--scenario", "cut", "--kernel", str(tmp_path / "none")]
+    assert call(project, *words) == Exit.BAD_INPUT
+    assert "is no kernel's source: it has no Kbuild" in capsys.readouterr().err
+    source = tmp_path / "linux"
+    for name in ("Kbuild", "Makefile", "arch/um/Makefile", "scripts/kconfig/merge_config.sh"):
+        (source / name).parent.mkdir(parents=True, exist_ok=True)
+        (source / name).touch()
+    assert call(project, *words[:-1], str(source), "--backend", "vm") == Exit.BAD_INPUT
+    assert "kernel: is for User Mode Linux alone" in capsys.readouterr().err
+
+
+def test_results_of_a_source_have_its_name_in_theirs(project, tmp_path, runner):
+    source = tmp_path / "linux"
+    for name in ("Kbuild", "arch/um/Makefile", "scripts/kconfig/merge_config.sh"):
+        (source / name).parent.mkdir(parents=True, exist_ok=True)
+        (source / name).touch()
+    (source / "Makefile").write_text("VERSION = 6\nPATCHLEVEL = 18\nSUBLEVEL = 1\nEXTRAVERSION =\n")
+    assert call(project, "run", "--scenario", "cut", "--kernel", str(source)) == Exit.DONE
+    ((trials, _, _),) = runner.calls
+    (name,) = {trial.folder.parts[1] for trial in trials}
+    assert name.startswith("cut+kernel=6.18.1-")
+    assert f"kernel={source}" in trials[0].command
+    assert call(project, "table", "--scenario", "cut", "--kernel", str(source)) == Exit.DONE

@@ -5,6 +5,7 @@ import io
 import json
 import shutil
 import tarfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ from pathwarp.run.guests.guest import GuestFailed
 from pathwarp.run.guests.machine import Machine
 from pathwarp.run.guests.uml import Uml
 from pathwarp.run.guests.vm import Vm
+from pathwarp.run.kinds import TRIALS
 
 ROOT = Path(__file__).parents[2]
 
@@ -46,11 +48,12 @@ def make_job(project, monkeypatch):
     build = {"release": RELEASE, "binary_sha256": "1" * 64}
     monkeypatch.setattr(kernel.Kernel, "record", build)
     monkeypatch.setattr(kernel.Kernel, "check_binary", lambda self: None)
-    monkeypatch.setattr(lab, "read_lab", lambda root: {"packages_sha256": "2" * 64, "inputs": "8" * 64})
-    monkeypatch.setattr(queue.prepare, "ensure", lambda *what: None)
+    monkeypatch.setattr(lab, "read_lab", lambda *_: {"packages_sha256": "2" * 64, "inputs": "8" * 64})
+
+    kind = replace(TRIALS, ensure=lambda *what: None)
 
     def make(backend: str = "uml") -> worker.Job:
-        (job,) = queue.make_jobs(project, [first(project, backend)], worker.seal_and_measure)
+        (job,) = queue.make_jobs(project, [first(project, backend)], worker.seal_and_measure, kind)
         return job
 
     return make

@@ -12,6 +12,7 @@ from kernel_project import make_project, write_patch
 from pathwarp.base.complaints import Complaints, Exit
 from pathwarp.base.hashing import hash_file
 from pathwarp.model.catalogue import Catalogue
+from pathwarp.model.kerneltree import read_kernel_tree
 from pathwarp.model.load import load_variant
 from pathwarp.prepare.base import find_base
 from pathwarp.prepare.kernel import find_kernel, group_by_kernel
@@ -60,10 +61,10 @@ def patched(project):
 
 def test_patches_come_in_the_order_of_the_chain(project):
     patched(project)
-    assert [path.name for path in kernel(project).base.patches] == ["0001-all.patch", "0002-only.patch"]
-    assert [path.name for path in kernel(project).own] == ["x.patch", "0001-better.patch"]
-    assert [path.name for path in kernel(project, "plain", "vm").base.patches] == ["0001-all.patch"]
-    assert [path.name for path in kernel(project, "plain", "vm").own] == ["x.patch"]
+    assert [patch.path.name for patch in kernel(project).base.patches] == ["0001-all.patch", "0002-only.patch"]
+    assert [patch.path.name for patch in kernel(project).own] == ["x.patch", "0001-better.patch"]
+    assert [patch.path.name for patch in kernel(project, "plain", "vm").base.patches] == ["0001-all.patch"]
+    assert [patch.path.name for patch in kernel(project, "plain", "vm").own] == ["x.patch"]
 
 
 def test_a_kernel_with_all_that_tells_what_it_is(project):
@@ -184,8 +185,8 @@ def test_the_same_patches_under_another_name_are_a_kernel_of_its_own(project):
     folder = project / "kernels" / "variants" / "better"
     shutil.copytree(folder, folder.with_name("worse"))
     replace(folder.with_name("worse") / "variant.yaml", "name: better", "name: worse")
-    assert [path.read_bytes() for path in kernel(project, "worse").own] == [
-        path.read_bytes() for path in kernel(project).own
+    assert [patch.path.read_bytes() for patch in kernel(project, "worse").own] == [
+        patch.path.read_bytes() for patch in kernel(project).own
     ]
     assert kernel(project, "worse").inputs != before
 
@@ -286,3 +287,134 @@ def test_a_killed_build_leaves_nothing_that_looks_whole(project):
     assert not kernel(project).is_current()
     build(project)
     assert kernel(project).is_current()
+
+
+@pytest.fixture
+def tests_of_their_own(project):
+    """A backend whose base begins as a copy of another one's, with options, files and a patch more."""
+    kernels = project / "kernels"
+    with (kernels / "base.yaml").open("a") as base:
+        base.write("  more: {on: uml, arch: um, binary: linux, config: [more], unpack: [later]}\n")
+    (kernels / "config" / "more.config").write_text("CONFIG_C=y\n")
+    (kernels / "needed").mkdir()
+    (kernels / "needed" / "later.txt").write_text("linux-source-0.1/unneeded\n")
+    write_patch(kernels / "patches" / "0003-more.patch", 20)
+    with (kernels / "patches" / "series").open("a") as series:
+        series.write("0003-more.patch # more\n")
+    return project
+
+
+def test_a_base_on_another_one(tests_of_their_own):
+    project = tests_of_their_own
+    binary = (build(project).parent / "uml" / "linux").read_text()
+    assert "0003-more" not in binary
+    assert "CONFIG_C=y" not in binary
+    more = build(project, backend="more")
+    binary = (more / "linux").read_text()
+    for line in ("line 3 of 0001-all\n", "line 9 of 0002-only\n", "line 20 of 0003-more\n", "line 27 of 0001-better\n"):
+        assert line in binary
+    assert "CONFIG_A=y\n" in binary
+    assert "CONFIG_C=y\n" in binary
+    assert (find_base(project, "more").folder / "tree" / "unneeded" / "huge.c").exists()
+    assert not (find_base(project, "uml").folder / "tree" / "unneeded" / "huge.c").exists()
+
+
+def test_a_base_is_as_current_as_the_one_below(tests_of_their_own):
+    project = tests_of_their_own
+    build(project)
+    build(project, backend="more")
+    assert find_base(project, "more").is_current()
+    replace(project / "kernels" / "config" / "uml.config", "CONFIG_B", "CONFIG_X")
+    assert not find_base(project, "more").is_current()
+    with (project / "build" / "logs" / "x.log").open("w") as log, pytest.raises(Complaints) as caught:
+        find_base(project, "more").build(log)
+    assert "build/base/uml: is missing or out of date" in str(caught.value)
+
+
+def test_a_base_on_what_is_none(project):
+    replace(project / "kernels" / "base.yaml", "uml: {", "uml: {on: vn, ")
+    with pytest.raises(Complaints, match="has uml on what is no base of its own") as caught:
+        find_base(project, "uml")
+    assert "on: vm" in str(caught.value)
+
+
+@pytest.fixture
+def own_source(project):
+    """A user's own source: that of the project with a line more, built in already."""
+    folder = project / "source" / "linux-source-0.1"
+    for name in ("Kbuild", "arch/um/Makefile"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).touch()
+    with (folder / "Makefile").open("a") as makefile:
+        makefile.write("mrproper:\n\trm -f built.o\n# VERSION = 0\nVERSION = 0\nPATCHLEVEL = 1\nSUBLEVEL = 8\n")
+    (folder / "built.o").touch()
+    replace(folder / "main.c", "line 30\n", "line 30\nmine\n")
+    return folder
+
+
+def build_from(project, folder, name="better"):
+    source = read_kernel_tree(folder)
+    with (project / "build" / "logs" / "x.log").open("w") as log:
+        base = find_base(project, "uml", source)
+        if not base.is_current():
+            base.build(log)
+        find_kernel(project, load_variant(Catalogue(project), name), "uml", source).build(log)
+    return find_kernel(project, load_variant(Catalogue(project), name), "uml", source)
+
+
+@pytest.fixture
+def logs(project):
+    (project / "build" / "logs").mkdir()
+
+
+def test_a_users_own_source(project, own_source, logs):
+    made = build_from(project, own_source)
+    assert made.folder.parents[3] == project / "build" / "trees"
+    binary = (made.folder / "linux").read_text()
+    for line in ("mine\n", "line 3 of 0001-all\n", "line 9 of 0002-only\n", "line 27 of 0001-better\n"):
+        assert line in binary
+    assert made.record["source"] == {"folder": own_source.name, "version": "0.1.7", "sha256": made.base.source.sha256}
+    assert not (made.base.folder / "tree" / "built.o").exists()
+    assert made.base.left_out == []
+    assert made.is_current()
+    (own_source / "main.c").write_text("other\n")
+    assert not find_base(project, "uml", read_kernel_tree(own_source)).is_current()
+
+
+def test_patches_that_a_source_has_and_those_that_it_can_do_without(project, own_source, logs):
+    replace(project / "kernels" / "patches" / "series", "0002-only.patch # uml", "0002-only.patch # uml, if it fits")
+    replace(own_source / "main.c", "line 3\n", "line 3 of 0001-all\n")
+    replace(own_source / "main.c", "line 9\n", "line nine\n")
+    made = build_from(project, own_source)
+    assert made.base.left_out == [
+        "kernels/patches/0001-all.patch: is in the source already",
+        "kernels/patches/0002-only.patch: hunk 1 does not apply to main.c near line 6",
+    ]
+    assert "line 27 of 0001-better\n" in (made.folder / "linux").read_text()
+
+
+def test_a_patch_that_a_source_can_not_do_without(project, own_source, logs):
+    replace(own_source / "main.c", "line 3\n", "line three\n")
+    with pytest.raises(Complaints) as caught:
+        build_from(project, own_source)
+    assert caught.value.code == Exit.FAILED
+    assert "kernels/patches/0001-all.patch: hunk 1 does not apply to main.c near line 1 (the source is 0.1.7" in str(
+        caught.value
+    )
+    assert list((project / "build" / "work").iterdir()) == []
+    assert not (project / "build" / "trees").exists()
+
+
+def test_a_source_that_does_not_compile(project, own_source, logs):
+    replace(own_source / "main.c", "mine\n", "BROKEN\n")
+    with pytest.raises(Complaints, match="failed with exit status 2") as caught:
+        build_from(project, own_source)
+    assert caught.value.code == Exit.FAILED
+    assert not (project / "build" / "trees").exists()
+
+
+def test_options_that_a_source_lacks_are_said(project, own_source, logs):
+    with (project / "kernels" / "config" / "uml.config").open("a") as config:
+        config.write("CONFIG_NONE=y\n")
+    (said,) = build_from(project, own_source).base.left_out
+    assert said == "kernels/config/uml.config:2: asks for CONFIG_NONE=y, but it is n"

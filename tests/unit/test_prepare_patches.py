@@ -49,7 +49,7 @@ def write_series(tmp_path, text, *patches):
 
 
 def names(tmp_path, backend):
-    return [path.name for path in read_series(tmp_path, tmp_path, backend, BACKENDS)]
+    return [entry.path.name for entry in read_series(tmp_path, tmp_path, (backend,), BACKENDS)]
 
 
 def complaints_of(tmp_path, text, *patches):

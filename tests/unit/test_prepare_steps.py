@@ -28,7 +28,7 @@ def project(tmp_path, monkeypatch):
 
     monkeypatch.setattr(prepare, "_run_playbook", run_playbook)
     monkeypatch.setattr(kernel.Kernel, "is_current", lambda self: self.name in done)
-    monkeypatch.setattr(lab, "is_current", lambda _: "lab" in done)
+    monkeypatch.setattr(lab, "is_current", lambda *_: "lab" in done)
     return root, runs
 
 
@@ -111,7 +111,7 @@ def _prepare_slowly(root: Path, begun) -> None:
             made.write("x")
 
     prepare._run_playbook = run_playbook
-    lab.is_current = lambda _: (root / "build" / "made").read_text() != ""
+    lab.is_current = lambda *_: (root / "build" / "made").read_text() != ""
     prepare.prepare_lab(root)
 
 

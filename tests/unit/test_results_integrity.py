@@ -202,3 +202,23 @@ def test_one_hash_is_what_sha256sum_makes_of_its_own_lines(tmp_path):
     script = "find captures logs -type f | LC_ALL=C sort | xargs sha256sum | sha256sum"
     made = subprocess.run(["sh", "-c", script], cwd=folder, capture_output=True, text=True, check=True).stdout
     assert made.split()[0] == one_hash(file_hashes(folder))
+
+
+def test_the_kernels_own_tests_have_no_metrics(tmp_path):
+    place = tmp_path / "results" / "selftests" / "plain" / "diag" / "seed-001"
+    seal(tmp_path / "results", "selftests/plain/diag/seed-001", metrics=None, selftest={"name": "diag"})
+    checked = check(place)
+    assert (checked.problems, checked.metrics) == ((), None)
+    (place / "logs/plan.json").write_bytes(b"other")
+    assert check(place).problems == ("logs/plan.json: damaged",)
+
+
+def test_what_has_metrics_and_what_has_none_are_counted_apart(tmp_path, capsys):
+    seal(tmp_path / "results")
+    seal(tmp_path / "results", "selftests/plain/diag/seed-001", metrics=None, selftest={"name": "diag"})
+    assert main(["--root", str(tmp_path), "check-results"]) == Exit.DONE
+    said = capsys.readouterr().out
+    assert "2 of 2 sealed trials are as they were sealed" in said
+    assert "1 of 1 have metrics that are as they were made" in said
+    assert main(["--root", str(tmp_path), "measure"]) == Exit.DONE
+    assert "of 1 measured" in capsys.readouterr().out

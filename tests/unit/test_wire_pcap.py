@@ -75,3 +75,18 @@ def test_gather_reads_at_any_position():
     assert pcap.gather(data, np.array([0, 5, 3]), ">u4").tolist() == [0x00010203, 0x05060708, 0x03040506]
     assert pcap.gather(data, np.array([1]), "<u2").tolist() == [0x0201]
     assert pcap.gather(data, np.array([], np.int64), ">u8").tolist() == []
+
+
+def test_the_packets_of_a_time(tmp_path):
+    capture = pcap.read(pcap_writer.write(tmp_path / "x.pcap", FRAMES))
+    first, last = FRAMES[0][0], FRAMES[1][0]
+    for (since, until), frames in {
+        (first, last): b"ab",
+        (first + 1, last): b"b",
+        (first + 1, last - 1): b"",
+        (0, last): b"abc",
+    }.items():
+        (tmp_path / "y.pcap").write_bytes(pcap.between(capture, since, until))
+        cut = pcap.read(tmp_path / "y.pcap")
+        assert bytes(cut.data[cut.at]) == frames
+        assert not cut.truncated

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """All packets that the captures of both hosts have, in one order, by numbers that two trials can be compared by."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -63,7 +63,7 @@ def collect(inputs: Inputs, connection: Connection, decoded: dict[tuple[str, str
     order = np.lexsort((table["path"], table["host"], table["time_ns"]))
     table = {name: column[order] for name, column in table.items()}
     table["flow"] = _flows(table, connection, inputs.flow_start_ns)
-    table["seq"], table["ack"] = _from_isn(table)
+    table["seq"], table["ack"] = from_isn(table)
     bases = _first_dsns(inputs, connection, decoded)
     own = (table["flow"] >= 0) & (table["flow"] < len(connection.subflows))
     forward = table["forward"]
@@ -115,7 +115,7 @@ def _captures(inputs: Inputs, decoded: dict[tuple[str, str], Decoded]) -> Iterat
                 "has_ack": seen.mptcp.has_ack,
                 "data_ack": seen.mptcp.data_ack,
             }
-            yield table | {column: _spread(values, of_tcp, rows) for column, values in columns.items()}
+            yield table | {column: spread(values, of_tcp, rows) for column, values in columns.items()}
 
 
 def _paths(inputs: Inputs, paths: list[str], seen: Decoded, forward: np.ndarray) -> np.ndarray:
@@ -129,7 +129,8 @@ def _paths(inputs: Inputs, paths: list[str], seen: Decoded, forward: np.ndarray)
     return found
 
 
-def _spread(values: np.ndarray, of_tcp: np.ndarray, rows: int) -> np.ndarray:
+def spread(values: np.ndarray, of_tcp: np.ndarray, rows: int) -> np.ndarray:
+    """What the TCP segments have as a column of all packets, 0 for the others."""
     spread = np.zeros(rows, values.dtype)
     spread[of_tcp] = values
     return spread
@@ -137,10 +138,20 @@ def _spread(values: np.ndarray, of_tcp: np.ndarray, rows: int) -> np.ndarray:
 
 def _flows(table: dict[str, np.ndarray], connection: Connection, start_ns: int) -> np.ndarray:
     """Number the connections: the data's subflows, then all others in the order of their first packet."""
+    ends_of = [(flow.sender, flow.receiver) for flow in connection.subflows]
+    own = [(near[0] << 16 | near[1], far[0] << 16 | far[1]) for near, far in ends_of]
+    flows = number_flows(table, own)
+    # Several may have used the same ends, one after the other.
+    for number, flow in enumerate(connection.subflows):
+        ours = (table["near"] == own[number][0]) & (table["far"] == own[number][1])
+        flows[ours & flow.during(table["time_ns"] + start_ns)] = number
+    return flows
+
+
+def number_flows(table: dict[str, np.ndarray], own: Sequence[tuple[int, int]] = ()) -> np.ndarray:
+    """Number the connections: those between the ends `own`, then all others in the order of their first packet."""
     ends = np.stack((table["near"], table["far"]), axis=1)
     known, first, which = np.unique(ends, axis=0, return_index=True, return_inverse=True)
-    ends_of = [(flow.sender, flow.receiver) for flow in connection.subflows]
-    own = [tuple(address << 16 | port for address, port in pair) for pair in ends_of]
     numbers = np.full(len(known), NO_FLOW)
     following = len(own)
     for place in np.argsort(first).tolist():
@@ -150,14 +161,10 @@ def _flows(table: dict[str, np.ndarray], connection: Connection, start_ns: int) 
         elif pair != (0, 0):
             numbers[place] = following
             following += 1
-    flows = numbers[which.reshape(-1)]
-    # Several may have used the same ends, one after the other.
-    for number, flow in enumerate(connection.subflows):
-        flows[(ends == own[number]).all(axis=1) & flow.during(table["time_ns"] + start_ns)] = number
-    return flows
+    return numbers[which.reshape(-1)]
 
 
-def _from_isn(table: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+def from_isn(table: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """Sequence and ACK numbers counted from the first sequence number of their flow and direction."""
     directions = 2 * table["flow"].astype(np.int64) + table["forward"]
     isn = np.full(2 * int(table["flow"].max(initial=0)) + 2, -1)

@@ -17,6 +17,13 @@ _OPTIONS[1 << DATA_FIN_BIT] = "DATA_FIN"
 _NEAR_NS = 3_000_000_000
 
 
+def flags_and_options(seen: dict[str, int]) -> str:
+    """What a packet says beside data and ACKs."""
+    names = [word for bit, word in _FLAGS.items() if seen["flags"] & bit]
+    names += [word for bit, word in _OPTIONS.items() if seen["options"] & bit]
+    return " ".join(names)
+
+
 class Words:
     """Words for a trial's sightings near one instant, in ns from the start of the flow."""
 
@@ -44,9 +51,8 @@ class Words:
         seen = self.side.sightings.row(number)
         if seen["flow"] == NO_FLOW:
             return f"IP protocol {seen['protocol']}, {seen['size']} B"
-        names = [word for bit, word in _FLAGS.items() if seen["flags"] & bit]
-        names += [word for bit, word in _OPTIONS.items() if seen["options"] & bit]
-        parts = [" ".join(names)] if names else []
+        names = flags_and_options(seen)
+        parts = [names] if names else []
         if seen["payload"]:
             parts.append(self._data(seen))
         elif seen["flags"] & ACK:

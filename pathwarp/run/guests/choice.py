@@ -5,7 +5,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Protocol
 
-from pathwarp.plan.trial import Trial
+from pathwarp.plan.kit import Work
 from pathwarp.run.guests.settings import GuestSettings
 
 
@@ -22,10 +22,10 @@ class Guests(Protocol):
     def ground(root: Path) -> str:
         """What guests run on here that results may depend on."""
 
-    def boot(self, trial: Trial) -> list[str]:
+    def boot(self, trial: Work) -> list[str]:
         """The words of the command that boots a trial's guest, with names in place of the host's folders."""
 
-    def run(self, kernel: Path, run: Path, trial: Trial) -> None:
+    def run(self, kernel: Path, run: Path, trial: Work) -> None:
         """Fill a run folder with a trial's raw files; GuestFailed when the guest does not get to its end."""
 
     def close(self) -> None:

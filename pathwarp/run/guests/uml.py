@@ -14,8 +14,9 @@ from pathwarp.base.complaints import BadValue
 from pathwarp.model.backends.backend import VIRTUAL_MODE, WALL_CLOCK_MODE
 from pathwarp.model.backends.uml import BACKEND
 from pathwarp.plan.identity import GUEST
-from pathwarp.plan.trial import Trial
+from pathwarp.plan.kit import Work
 from pathwarp.prepare.lab import lab_root
+from pathwarp.prepare.programs import Programs
 from pathwarp.run.guests.guest import CONSOLE, GuestFailed, console, describe_status, last_lines, panic
 from pathwarp.run.guests.processes import dying_with_caller, end_family
 from pathwarp.run.guests.settings import GuestSettings, Watchdog
@@ -61,23 +62,25 @@ class Uml:
         """Nothing of the host's."""
         return ""
 
-    def boot(self, trial: Trial) -> list[str]:
-        """The guest's command line, with KERNEL (a folder with the program `linux`), LAB, CODE and RUN for folders."""
+    def boot(self, trial: Work) -> list[str]:
+        """The guest's command line, with names such as KERNEL (which has the program `linux`) and RUN for folders."""
         clock = {
             VIRTUAL_MODE: ["time-travel=inf-cpu", f"time-travel-start={self.settings.start_ns}"],
             # The kernel reads the host's clock.
             WALL_CLOCK_MODE: [],
         }
-        what = [START, "KERNEL", "LAB", "CODE", "RUN", self.settings.memory, str(trial.seed)]
-        return [*NAMESPACES, "sh", *what, *clock[trial.time_mode]]
+        programs = "PROGRAMS" if trial.kit.programs else ""
+        what = [START, "KERNEL", "LAB", "CODE", trial.kit.init, programs, "RUN"]
+        what += [self.settings.memory, str(trial.seed)]
+        return [*NAMESPACES, "sh", *what, *clock[trial.time_mode], *trial.parameters]
 
-    def command(self, kernel: Path, run: Path, trial: Trial) -> list[str]:
+    def command(self, kernel: Path, run: Path, trial: Work) -> list[str]:
         """The words of `boot` with the folders that there are."""
-        folders = {"KERNEL": kernel, "LAB": lab_root(self.root), "CODE": self.root / GUEST, "RUN": run}
-        places = {START: self.root / START, **folders}
+        folders = {"KERNEL": kernel, "LAB": lab_root(self.root, trial.kit.lab), "CODE": self.root / GUEST, "RUN": run}
+        places = {START: self.root / START, "PROGRAMS": Programs(self.root, trial.source).folder, **folders}
         return [str(places.get(word, word)) for word in self.boot(trial)]
 
-    def run(self, kernel: Path, run: Path, trial: Trial) -> None:
+    def run(self, kernel: Path, run: Path, trial: Work) -> None:
         """Run one guest to its end on the CPUs that the caller is bound to; GuestFailed when it does not get there.
 
         The guest's processes live in a PID namespace that ends with its first process; none outlives the call.

@@ -3,7 +3,7 @@
 
 from pathlib import Path
 
-from pathwarp.plan.trial import Trial
+from pathwarp.plan.kit import Work
 from pathwarp.run.guests.guest import GuestFailed, last_lines, panic
 from pathwarp.run.guests.machine import RUN_TRIAL, Machine, MachineFailed, VmSettings, accelerator
 
@@ -25,11 +25,11 @@ class Vm:
         """`kvm`, or `qemu` for software emulation."""
         return accelerator(root)
 
-    def boot(self, trial: Trial) -> list[str]:
+    def boot(self, trial: Work) -> list[str]:
         """What the Vagrantfile takes from the settings, and what is called in the machine."""
         return [f"memory={self.settings.memory}", *RUN_TRIAL]
 
-    def run(self, kernel: Path, run: Path, trial: Trial) -> None:
+    def run(self, kernel: Path, run: Path, trial: Work) -> None:
         """Run a trial in its variant's machine; GuestFailed when it does not get to its end.
 
         `kernel` must be the folder that the Vagrantfile finds for the variant (vms/libvirt/kernel.rb). After a failure

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The kernel's own tests in virtual time: cases are told, captures change nothing, and noise is that of its seed."""
+
+import json
+
+import pytest
+from project_folder import Project
+
+from pathwarp.measure.cases import State, read_run
+from pathwarp.wire import pcap
+
+# Quick ones, of which the first sends packets and the second doesn't.
+TRANSFERS, TALKS = "mptcp_sockopt", "pm_netlink"
+NOISE, NOISE_FOLDER = "2 ms,1in20,mptcp_sockopt", "selftests+noise=2000us-1in20-mptcp_sockopt"
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory, make_project):
+    return Project(make_project(tmp_path_factory.mktemp("selftests") / "project"))
+
+
+def run(project, *words, status=0):
+    """The command's output; no case failed, unless the status says so."""
+    found, output, errors = project.call("selftests", *words, "--jobs", "1")
+    assert found == status, output + errors
+    return output
+
+
+def folder(project, test, scenario="selftests", seed=1):
+    return project.root / "results" / scenario / "mainline" / test / f"seed-{seed:03d}"
+
+
+def said(place):
+    return (place / "logs" / "output.txt").read_bytes()
+
+
+def test_the_unpatched_kernel_passes(project):
+    output = run(project, "--tests", f"simult_flows,{TRANSFERS},{TALKS}")
+    told = read_run(folder(project, "simult_flows"), "simult_flows", "mainline", 1, 0.0)
+    assert [case.state for case in told.cases] == [State.PASSED] * 10
+    assert "balanced bwidth - reverse direction" in [case.name for case in told.cases]
+    assert "3 of 3 runs are sealed already" in run(project, "--tests", f"simult_flows,{TRANSFERS},{TALKS}")
+    assert "results: " in output
+    assert "not ok" not in (project.root / "results" / "selftests" / "selftests.tap").read_text()
+
+
+def test_captures_change_nothing(project):
+    for test in (TRANSFERS, TALKS):
+        run(project, "--tests", test)
+        run(project, "--tests", test, "--capture")
+        captured = folder(project, test, "selftests+capture=1")
+        assert said(captured) == said(folder(project, test))
+        assert not list((folder(project, test) / "captures").iterdir())
+    assert not list((folder(project, TALKS, "selftests+capture=1") / "captures").iterdir())
+    files = sorted((folder(project, TRANSFERS, "selftests+capture=1") / "captures").iterdir())
+    assert len(files) > 1
+    assert min(len(pcap.read(file)) for file in files) > 10
+
+
+def test_noise_is_that_of_its_seed(project):
+    run(project, "--tests", TRANSFERS)
+    run(project, "--tests", TRANSFERS, "--noise", NOISE, "--seeds", "2")
+    noisy = [folder(project, TRANSFERS, NOISE_FOLDER, seed) for seed in (1, 2)]
+    assert len({said(folder(project, TRANSFERS)), *map(said, noisy)}) == 3
+    manifest = json.loads((noisy[1] / "manifest.json").read_text())
+    assert "um.noise=2:20:1000:2000000:mptcp_sockopt" in manifest["inputs"]["boot"]
