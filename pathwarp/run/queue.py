@@ -48,17 +48,8 @@ def run_trials(root: Path, trials: Sequence[Trial], jobs: int, retries: int = 0,
     `again` with what comes out; one of which that does not hold counts as failed. Raises Complaints when results can't
     be written, a build fails, or something is sealed that can't be read; KeyboardInterrupt once all guests are gone.
     """
-    todo: list[Job] = []
-    complaints: list[Complaint] = []
     work = make_jobs(root, trials, seal_and_measure)
-    for job in work:
-        with gather(complaints):
-            if sealed_id(job.final) != job.trial_id:
-                todo.append(replace(job, recognise=True, retries=retries))
-            elif again:
-                todo.append(replace(job, finish=again, retries=retries))
-    if complaints:
-        raise Complaints(complaints)
+    todo = jobs_to_do(work, retries, again)
     unheld: list[Outcome] = []
 
     def describe(outcome: Outcome) -> str:
@@ -70,6 +61,24 @@ def run_trials(root: Path, trials: Sequence[Trial], jobs: int, retries: int = 0,
 
     with Progress(len(todo), len(work) - len(todo), describe) as progress:
         return run_jobs(todo, jobs, progress.report) + len(unheld)
+
+
+def jobs_to_do(work: Sequence[Job], retries: int = 0, again: Again | None = None) -> list[Job]:
+    """Those of the jobs that are not sealed yet, and those that are, when there is something to do `again`.
+
+    Complaints for what is sealed and can't be read.
+    """
+    todo: list[Job] = []
+    complaints: list[Complaint] = []
+    for job in work:
+        with gather(complaints):
+            if sealed_id(job.final) != job.trial_id:
+                todo.append(replace(job, recognise=True, retries=retries))
+            elif again:
+                todo.append(replace(job, finish=again, retries=retries))
+    if complaints:
+        raise Complaints(complaints)
+    return todo
 
 
 def make_jobs(

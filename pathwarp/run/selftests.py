@@ -2,15 +2,12 @@
 """Runs of the kernel's own tests, side by side."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
-from pathwarp.base.complaints import Complaint, Complaints, gather
 from pathwarp.plan.selftest import Selftest
-from pathwarp.results.sealed import sealed_id
 from pathwarp.run.kinds import SELFTESTS
 from pathwarp.run.progress import Progress
-from pathwarp.run.queue import make_jobs, run_jobs
+from pathwarp.run.queue import jobs_to_do, make_jobs, run_jobs
 from pathwarp.run.worker import Job, Outcome, seal
 
 
@@ -20,14 +17,7 @@ def run_selftests(root: Path, runs: Sequence[Selftest], jobs: int) -> int:
     A run fails when its guest doesn't get to its end. Complaints and KeyboardInterrupt as of `run_trials`.
     """
     work = make_jobs(root, runs, _finish, SELFTESTS)
-    todo: list[Job] = []
-    complaints: list[Complaint] = []
-    for job in work:
-        with gather(complaints):
-            if sealed_id(job.final) != job.trial_id:
-                todo.append(replace(job, recognise=True))
-    if complaints:
-        raise Complaints(complaints)
+    todo = jobs_to_do(work)
     with Progress(len(todo), len(work) - len(todo), _describe, "runs") as progress:
         return run_jobs(todo, jobs, progress.report)
 
