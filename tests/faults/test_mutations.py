@@ -24,8 +24,10 @@ from project_folder import ROOT
 
 from pathwarp.base.complaints import Exit
 from pathwarp.cli import main
+from pathwarp.model.backends.registry import BACKENDS
 from pathwarp.plan.orders import orders
 from pathwarp.prepare import prepare
+from pathwarp.prepare.recipe import LAB
 from pathwarp.run import queue as runner
 from pathwarp.run.guests.uml import UmlSettings
 
@@ -58,8 +60,13 @@ READERS = {
         ("traffic", "show", "docs"),
         ("list",),
     ),
-    "kernels": (("run", "--scenario=path-failure", "--variant=all", "--runs=1"), ("build", "kernels"), ("list",)),
-    "vms": (("run", "--scenario=path-failure", "--runs=1"), ("build", "lab")),
+    "kernels": (
+        ("run", "--scenario=path-failure", "--variant=all", "--runs=1"),
+        ("build", "kernels"),
+        ("build", "selftests"),
+        ("list",),
+    ),
+    "vms": (("run", "--scenario=path-failure", "--runs=1"), ("build", "lab"), ("build", "selftests")),
 }
 
 
@@ -96,11 +103,12 @@ def inputs(tmp_path, monkeypatch) -> list[Path]:
     for folder, part in product(folders, PARTS):
         shutil.copytree(ROOT / part, folder / part)
 
-    def ready(root, variants, backend, with_lab):
-        prepare._stale(root, variants, backend, with_lab)
+    def ready(root, variants, parts):
+        prepare._stale(root, variants, parts)
 
     def run_trials(root, trials, *options):
-        ready(root, {trial.variant.name: trial.variant for trial in trials}.values(), trials[0].backend, True)
+        parts = prepare.Parts(trials[0].backend, LAB, BACKENDS[trials[0].backend])
+        ready(root, {trial.variant.name: trial.variant for trial in trials}.values(), parts)
         UmlSettings.of(root)
         assert all(orders(trial, "") for trial in trials[:3])
         return 0
