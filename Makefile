@@ -53,6 +53,7 @@ make check-results               hash what is sealed again: is it as it was? Are
 make bench                       how fast trials are on this machine    [scenario=NAME] [traffic=A,B] [runs=N]
 make agree scenario=NAME         the same trials in virtual time, in real time and in virtual machines: how far do they differ?
 make selftests                   the kernel's own tests of MPTCP and TCP    [variant=A,B|all] [tests=A,B] [seeds=N] [seed=N] [noise=…]
+make bisect tree=FOLDER good=REV bad=REV   the commit with which a test or a metric changed    test=NAME | scenario=NAME variant=V traffic=T
 make vm [variant=A,B|all]        prepare what `VARIANT=A vagrant up` needs
 make kernels [variant=A,B|all]   build the kernels that are not up to date
 make lab                         build the guests' root file system if it is not up to date

@@ -18,7 +18,7 @@ from pathwarp.model.catalogue import Catalogue
 
 COMMANDS = Path(__file__).with_name("commands")
 # What commands share; all other files there are commands.
-SHARED = ("options", "selection")
+SHARED = ("judges", "options", "selection")
 
 
 class CommandFolder(click.Group):

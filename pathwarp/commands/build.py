@@ -67,6 +67,9 @@ def lab(catalogue: Catalogue) -> None:
 @click.pass_obj
 def selftests(catalogue: Catalogue, variant: str | None) -> None:
     """Prepare what the kernel's own tests need: programs, lab root, and the variants' kernels for them."""
-    from pathwarp.prepare.prepare import ensure_selftests
+    from pathwarp.prepare.prepare import ensure_selftests, prepare_programs
+    from pathwarp.prepare.programs import Programs
 
-    ensure_selftests(catalogue.root, load_variants(catalogue, read_names(variant) or (ALL,)))
+    variants = load_variants(catalogue, read_names(variant) or (ALL,))
+    prepare_programs(Programs(catalogue.root))
+    ensure_selftests(catalogue.root, variants)

@@ -8,6 +8,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from pathwarp.plan.selftest import Selftest
+from pathwarp.results.sealed import is_whole, read_manifest
+
 # The kernel's numbers for how a test ended (tools/testing/selftests/kselftest.h).
 _PASSED, _SKIPPED, _TIMED_OUT = 0, 4, 124
 _LINE = re.compile(r"(?P<at_s>\d+\.\d{9}) (?P<text>.*)")
@@ -79,6 +82,15 @@ class Run:
         own, later = times[number - 1] or 0, [time or 0 for time in times[number:]]
         until_s = end_s - sum(later) / 1000
         return max(0.0, until_s - (own + len(later) + 1) / 1000), until_s
+
+
+def read_sealed(root: Path, run: Selftest) -> Run | None:
+    """What is sealed of a run below the project's folder, if it is; OSError and ValueError as of `read_run`."""
+    folder = root / run.folder
+    if not is_whole(folder):
+        return None
+    wall_s = float(read_manifest(folder)["wall_s"])
+    return read_run(folder, run.program.name, run.variant.name, run.seed, wall_s)
 
 
 def read_run(folder: Path, test: str, variant: str, seed: int, wall_s: float) -> Run:

@@ -70,10 +70,11 @@ def files_of(folder: Path) -> list[str]:
     if listed.returncode == 0 and (folder / ".git").exists():
         names = listed.stdout.decode(errors="surrogateescape").split("\0")
         return sorted({name for name in names if name and os.path.lexists(folder / name)})
-    return sorted(_walk(folder))
+    return sorted(all_files(folder))
 
 
-def _walk(folder: Path) -> Iterator[str]:
+def all_files(folder: Path) -> Iterator[str]:
+    """All files below a folder, relative to it, but for git's own."""
     for place, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if name != ".git"]
         above = os.path.relpath(place, folder)

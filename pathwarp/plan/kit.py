@@ -13,12 +13,13 @@ from pathwarp.model.schema.variant import ResolvedVariant
 class Kit:
     """The lab root of that name (`vms/NAME.yaml`), and of `pathwarp/guest/` the program that is the first process.
 
-    `programs`: the guest has the programs of the kernel's own tests.
+    `programs`: the guest has the programs of the kernel's own tests, of `tests_of` where that is a user's own source.
     """
 
     lab: str
     init: str
     programs: bool = False
+    tests_of: KernelTree | None = None
 
 
 class Work(Protocol):

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
-from pathwarp.base.complaints import BadValue
+from pathwarp.base.complaints import BadValue, Complaints
 from pathwarp.base.units import parse_duration_ns
 from pathwarp.model.backends.registry import BACKENDS, DEFAULT_BACKEND
 from pathwarp.model.catalogue import SELFTESTS
@@ -21,13 +21,13 @@ FORMAT = 1
 ORDERS = "logs/selftest.json"
 # What the kernel's own settings files give a test, by the guest's clock.
 LIMIT_S = 1800
+MOST_CASES = 10_000
 _LEAST_DELAY_NS = 1000
 LEAST_NOISE_NS, _MOST_NOISE_NS = 2000, 4_000_000_000
 # The kernel knows a program by the first 15 characters of its name.
 _NOISE = re.compile(
     r"(?P<most>[\d.]+\s*[a-z]+)(,\s*1in(?P<one_in>[1-9]\d{0,5}))?(,\s*(?P<programs>[a-z_][\w.-]{0,14}(\+[a-z_][\w.-]{0,14}){0,9}))?"
 )
-_KIT = Kit(SELFTESTS, "selftest.py", programs=True)
 
 
 @dataclass(frozen=True)
@@ -67,6 +67,14 @@ class Noise:
         programs = tuple(match["programs"].split("+")) if match["programs"] else ()
         return cls(most_ns, int(match["one_in"] or cls.one_in), programs)
 
+    @classmethod
+    def of_option(cls, text: str | None) -> Self | None:
+        """What the option of that name says, if anything; Complaints for what is none."""
+        try:
+            return cls.read(text) if text else None
+        except BadValue as bad:
+            raise Complaints.one("noise", bad.what, bad.valid, bad.hint) from None
+
     def parameter(self, seed: int) -> str:
         """The kernel's parameter."""
         return f"um.noise={seed}:{self.one_in}:{_LEAST_DELAY_NS}:{self.most_ns}:{','.join(self.programs)}"
@@ -74,7 +82,9 @@ class Noise:
 
 @dataclass(frozen=True, eq=False)
 class Selftest:
-    """One run to be done. `programs` is the SHA-256 over the programs that the guest has."""
+    """One run to be done. `programs` is the SHA-256 over the programs that the guest has; they, and the kernel, are of
+    a user's own source where `tests_of` and `source` say so.
+    """
 
     program: Program
     variant: ResolvedVariant
@@ -84,12 +94,13 @@ class Selftest:
     noise: Noise | None = None
     capture: bool = False
     source: KernelTree | None = None
+    tests_of: KernelTree | None = None
     backend: str = DEFAULT_BACKEND
 
     @property
     def kit(self) -> Kit:
         """What its guest is booted with."""
-        return _KIT
+        return Kit(SELFTESTS, "selftest.py", True, self.tests_of)
 
     @cached_property
     def folder(self) -> Path:

@@ -14,7 +14,8 @@ from typing import TextIO
 from pathwarp.base.complaints import Complaints, Exit
 from pathwarp.base.hashing import hash_file, hash_parts
 from pathwarp.base.plainfile import read_plain
-from pathwarp.model.kerneltree import KernelTree
+from pathwarp.model.kerneltree import KernelTree, all_files
+from pathwarp.prepare.adopt import read_sources, write_sources
 from pathwarp.prepare.kconfig import check_config
 from pathwarp.prepare.patches import Entry, apply_fitting, apply_patches, read_series
 from pathwarp.prepare.recipe import KERNELS, KernelBackend, KernelRecipe, read_kernel_recipe
@@ -23,6 +24,7 @@ from pathwarp.prepare.tree import Tree, fragments, needed, unneeded
 
 # Part of every hash: to be counted up when a change to this package changes what comes out of the same data files.
 METHOD = 1
+_SOURCES = "sources.txt"
 
 
 @dataclass(frozen=True)
@@ -127,10 +129,12 @@ class Base:
             made = work / "base"
             made.mkdir()
             tree = self.tree(made / "tree", log)
-            patches = self.patches
+            patches, sources, old = self.patches, set[str](), set[str]()
             if self.below:
                 self.below.require_current()
+                sources = set(read_sources(self.below.sources))
                 tree.copy(self.below.tree(self.below.folder / "tree", log))
+                old = set(all_files(tree.folder))
                 if not self.source:
                     tree.unpack_more(self.archive)
                 patches = [patch for patch in patches if patch not in self.below.patches]
@@ -140,12 +144,32 @@ class Base:
                 tree.unpack(self.archive)
             version = tree.version()
             left_out = self.apply(patches, tree, version, log)
+            there = set(all_files(tree.folder))
+            sources = (sources & there) | (there - old)
+            write_sources(made / _SOURCES, sources)
             tree.configure(fresh=not self.below)
             left_out += self.check_config(tree)
+            if self.source and (near := self._nearest(version)):
+                tree.adopt(sources, near / "tree", read_sources(near / _SOURCES))
             tree.compile("-pathwarp")
             stamp = {"inputs": inputs, "source": self._describe(version), "left_out": left_out}
             write_stamp(made / "base.json", stamp)
             publish(self.root, made, self.folder)
+
+    @property
+    def sources(self) -> Path:
+        """The list of those files of its tree that are sources."""
+        return self.folder / _SOURCES
+
+    def _nearest(self, version: str) -> Path | None:
+        """Of the bases of this backend and of a source of about this version the one that was built last, if any."""
+        built_before = [self.root / "build", *(self.root / "build" / "trees").glob("*")]
+        found = []
+        for folder in (home / "base" / self.backend for home in built_before):
+            source = read_stamp(folder / "base.json").get("source", {})
+            if (folder / _SOURCES).is_file() and source["version"].split(".")[:2] == version.split(".")[:2]:
+                found.append(folder)
+        return max(found, key=lambda folder: (folder / "base.json").stat().st_mtime_ns, default=None)
 
     def apply(self, patches: list[Entry], tree: Tree, version: str, log: TextIO) -> list[str]:
         """Put patches on a tree; what of them a user's own source goes without, a line each."""

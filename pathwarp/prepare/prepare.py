@@ -72,11 +72,16 @@ def ensure_selftests(
     backend: str = DEFAULT_BACKEND,
     source: KernelTree | None = None,
 ) -> None:
-    """Prepare what the kernel's own tests need: their lab root, programs, and the variants' kernels for them.
+    """Prepare what the kernel's own tests need beside their programs: the lab root, and the variants' kernels.
 
     Complaints as of `ensure`.
     """
-    _prepare(root, variants, Parts(SELFTESTS, SELFTESTS, BACKENDS[backend], Programs(root, source), source))
+    _prepare(root, variants, Parts(SELFTESTS, SELFTESTS, BACKENDS[backend], source=source))
+
+
+def prepare_programs(programs: Programs) -> None:
+    """Prepare the programs of the kernel's own tests; Complaints as of `ensure`."""
+    _prepare(programs.root, (), Parts(SELFTESTS, programs=programs, source=programs.source))
 
 
 def prepare_kernels(root: Path, variants: Sequence[ResolvedVariant], backend: str = DEFAULT_BACKEND) -> None:

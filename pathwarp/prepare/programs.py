@@ -7,16 +7,17 @@ are, and what they were made from. It is there whole or not at all.
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal, TextIO
 
 from pydantic import Field, RootModel
 
+from pathwarp.base.complaints import Complaint, Complaints
 from pathwarp.base.hashing import hash_parts
 from pathwarp.base.yamlfile import read
-from pathwarp.model.catalogue import SELFTESTS
+from pathwarp.model.catalogue import SELFTESTS, suggest
 from pathwarp.model.kerneltree import KernelTree
 from pathwarp.model.schema.common import Part
 from pathwarp.model.schema.explain import read_model
@@ -73,6 +74,17 @@ class Programs:
         """The tests that there are, by their names."""
         listed = read_stamp(self.folder / "programs.json").get("tests", [])
         return {one["name"]: Program(**one) for one in listed}
+
+    def choose(self, names: Sequence[str]) -> list[Program]:
+        """The tests of these names, or all that there are; Complaints for those that there are not."""
+        there = self.tests()
+        unknown = [name for name in names if name not in there]
+        if unknown:
+            raise Complaints(
+                Complaint("tests", f"there is no test {name[:40]!r}", ", ".join(there), suggest(name, tuple(there)))
+                for name in unknown
+            )
+        return [there[name] for name in names] if names else list(there.values())
 
     def sha256(self) -> str:
         """One hash over all of their files."""

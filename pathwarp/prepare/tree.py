@@ -3,13 +3,14 @@
 
 import os
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TextIO
 
 from pathwarp.base import program
 from pathwarp.base.complaints import Complaints, Exit
 from pathwarp.model.kerneltree import OPTION, KernelTree, files_of, hash_files
+from pathwarp.prepare.adopt import products, take_times
 from pathwarp.prepare.recipe import KernelBackend
 
 LAST_LINES = 15
@@ -57,12 +58,20 @@ class Tree:
         """
         self.folder.mkdir()
         names = files_of(source.folder)
-        copy = ["cp", "--archive", "--parents", f"--target-directory={self.folder}"]
-        given = "".join(f"{name}\0" for name in names)
-        self._run(["xargs", "--null", "--no-run-if-empty", *copy], folder=source.folder, given=given)
+        self._copy_files(source.folder, names)
         if hash_files(self.folder, names) != source.sha256:
             raise Complaints.one(OPTION, f"{source.folder} was changed meanwhile", hint="try again", code=Exit.FAILED)
         self.make("mrproper")
+
+    def adopt(self, sources: Collection[str], other: Path, others: Collection[str]) -> None:
+        """Take over what was compiled in the tree `other`; the `sources` are this tree's, the `others` that one's."""
+        take_times(self.folder, sources, other, others)
+        self._copy_files(other, products(sources, other, others))
+
+    def _copy_files(self, folder: Path, names: Sequence[str]) -> None:
+        copy = ["cp", "--archive", "--parents", f"--target-directory={self.folder}"]
+        given = "".join(f"{name}\0" for name in names)
+        self._run(["xargs", "--null", "--no-run-if-empty", *copy], folder=folder, given=given)
 
     def copy(self, other: "Tree") -> None:
         """Fill the tree, which must not exist yet, with a copy of another; make trusts the times of change."""

@@ -77,7 +77,7 @@ class Uml:
     def command(self, kernel: Path, run: Path, trial: Work) -> list[str]:
         """The words of `boot` with the folders that there are."""
         folders = {"KERNEL": kernel, "LAB": lab_root(self.root, trial.kit.lab), "CODE": self.root / GUEST, "RUN": run}
-        places = {START: self.root / START, "PROGRAMS": Programs(self.root, trial.source).folder, **folders}
+        places = {START: self.root / START, "PROGRAMS": Programs(self.root, trial.kit.tests_of).folder, **folders}
         return [str(places.get(word, word)) for word in self.boot(trial)]
 
     def run(self, kernel: Path, run: Path, trial: Work) -> None:

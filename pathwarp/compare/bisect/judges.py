@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is observed of a kernel: how often a test fails on it, or a metric of a scenario."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import fmean
+from typing import Protocol
+
+from pathwarp.base.complaints import Complaint, Complaints, Exit
+from pathwarp.measure.again import measured_results
+from pathwarp.measure.cases import read_sealed
+from pathwarp.model.kerneltree import KernelTree
+from pathwarp.model.metrics import METRICS
+from pathwarp.plan.selftest import Selftest
+from pathwarp.plan.trial import Trial
+from pathwarp.prepare.prepare import prepare_programs
+from pathwarp.prepare.programs import Programs
+from pathwarp.results.reading import Wanted
+from pathwarp.run.queue import run_trials
+from pathwarp.run.selftests import run_selftests
+
+
+@dataclass(frozen=True)
+class Observation:
+    """A number, infinite where there is none, and what it says in words."""
+
+    value: float
+    words: str
+
+
+class Judge(Protocol):
+    """Looks at one kernel after the other."""
+
+    def begin(self, bad: KernelTree) -> None:
+        """Get ready at the bad revision; Complaints when that can't be."""
+
+    def observe(self, source: KernelTree) -> Observation:
+        """Complaints when the kernel can't be built, or its guest doesn't get to its end."""
+
+
+class Tests:
+    """The share of seeds for which one of the kernel's own tests, or a case of it, fails.
+
+    The test is that of the bad revision, whatever kernel it runs on. The `runs` differ in their seeds; what they say
+    of test and sources is filled in.
+    """
+
+    def __init__(self, root: Path, name: str, case: int | None, runs: Sequence[Selftest], jobs: int) -> None:
+        self.root = root
+        self.name = name
+        self.case = case
+        self.runs = list(runs)
+        self.jobs = jobs
+
+    def begin(self, bad: KernelTree) -> None:
+        programs = Programs(self.root, bad)
+        prepare_programs(programs)
+        (test,) = programs.choose([self.name])
+        sha256 = programs.sha256()
+        self.runs = [replace(run, program=test, programs=sha256, tests_of=bad) for run in self.runs]
+
+    def observe(self, source: KernelTree) -> Observation:
+        runs = [replace(run, source=source) for run in self.runs]
+        run_selftests(self.root, runs, self.jobs)
+        sealed = [read_sealed(self.root, run) for run in runs]
+        ended = [run for run in sealed if run]
+        if not ended:
+            raise Complaints.one("test", f"no run of {self.name} got to its end", code=Exit.FAILED)
+        failed = sum(bool(self.case in run.failures if self.case else run.failures) for run in ended)
+        what = f"{self.name} case {self.case}" if self.case else self.name
+        how = f"fails for {failed} of {len(ended)} seeds" if len(ended) > 1 else "fails" if failed else "passes"
+        return Observation(failed / len(ended), f"{what} {how}")
+
+
+class Metrics:
+    """The mean of a metric over trials that differ in their seeds."""
+
+    def __init__(self, root: Path, metric: str, trials: Sequence[Trial], jobs: int) -> None:
+        self.root = root
+        self.metric = METRICS[metric]
+        self.trials = trials
+        self.jobs = jobs
+
+    def begin(self, bad: KernelTree) -> None:
+        """Nothing has to be got ready."""
+
+    def observe(self, source: KernelTree) -> Observation:
+        trials = [replace(trial, source=source) for trial in self.trials]
+        first, seeds = trials[0], [trial.seed for trial in trials]
+        if run_trials(self.root, trials, self.jobs):
+            raise Complaints.one("scenario", f"{first.title} did not get to its end", code=Exit.FAILED)
+        where = Wanted(first.folder.parts[1], [first.variant.name], [first.workload.name], seeds)
+        complaints: list[Complaint] = []
+        results, _ = measured_results(self.root / "results", [where], complaints, first.command, self.jobs)
+        if complaints:
+            raise Complaints(complaints, Exit.FAILED)
+        values = [value for result in results for value in result.values(self.metric.key).values() if value is not None]
+        shown = f"{fmean(values):.{self.metric.decimals}f} {self.metric.unit}" if values else "none"
+        return Observation(fmean(values) if values else math.inf, f"{self.metric.words} {shown}")
