@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from pathwarp.base.complaints import Complaints, Exit
-from pathwarp.measure.cases import read_sealed
+from pathwarp.measure.cases import State, read_sealed
 from pathwarp.plan.selftest import LEAST_NOISE_NS, Selftest
 from pathwarp.run.selftests import run_selftests
 
@@ -26,11 +26,11 @@ def find_least(root: Path, run: Selftest, number: int) -> int:
 
     def fails(most_ns: int) -> bool:
         tried = replace(run, noise=replace(noise, most_ns=most_ns))
-        run_selftests(root, [tried], 1)
-        sealed = read_sealed(root, tried)
+        ended = run_selftests(root, [tried], 1) == 0
+        sealed = read_sealed(root, tried) if ended else None
         if sealed is None:
             raise Complaints.one("minimise", f"{tried.title} did not get to its end", code=Exit.FAILED)
-        failed = number in sealed.failures
+        failed = sealed.case(number).state is State.FAILED
         click.echo(f"{tried.noise}: case {number} {'fails' if failed else 'passes'}")
         return failed
 
@@ -39,6 +39,8 @@ def find_least(root: Path, run: Selftest, number: int) -> int:
         raise Complaints.one("minimise", f"case {number} passes with this noise", hint="take more", code=Exit.FAILED)
     while fails_ns > passes_ns * _CLOSE:
         middle_ns = round((passes_ns * fails_ns) ** 0.5 / 1000) * 1000
+        if middle_ns in (passes_ns, fails_ns):
+            break
         if fails(middle_ns):
             fails_ns = middle_ns
         else:

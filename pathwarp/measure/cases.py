@@ -8,6 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from pathwarp.base.complaints import Complaints, Exit
 from pathwarp.plan.selftest import Selftest
 from pathwarp.results.sealed import is_whole, read_manifest
 
@@ -30,7 +31,8 @@ class State(StrEnum):
 class Case:
     """A case of a test, numbered from 1: what it took in ms by the guest's clock where the test says so, and a note.
 
-    `known`: the kernel's developers have marked it as one that fails now and then.
+    `known`: the kernel's developers have marked it as one that fails now and then. `told`: the test itself tells it;
+    otherwise it stands for a test that tells no cases, or for its end.
     """
 
     number: int
@@ -39,6 +41,7 @@ class Case:
     took_ms: int | None = None
     note: str = ""
     known: bool = False
+    told: bool = True
 
 
 @dataclass(frozen=True)
@@ -68,6 +71,15 @@ class Run:
     def failures(self) -> list[int]:
         """The numbers of the cases that failed."""
         return [case.number for case in self.cases if case.state is State.FAILED]
+
+    def case(self, number: int) -> Case:
+        """The case of this number; Complaints (something failed) when the test didn't tell it."""
+        told = [case for case in self.cases if case.told]
+        if not 1 <= number <= len(told):
+            what = f"{self.test} seed {self.seed} didn't get to case {number}"
+            valid = f"1 to {len(told)}" if told else ""
+            raise Complaints.one("case", what, valid, self.cases[-1].note, Exit.FAILED)
+        return told[number - 1]
 
     def window(self, number: int) -> tuple[float, float] | None:
         """When a case began and ended, in s of the guest's clock since the test began; None where no case says.
@@ -121,7 +133,7 @@ def read_cases(test: str, output: tuple[str, ...], status: int) -> tuple[Case, .
         last = next((line.strip() for line in reversed(output) if line.strip()), "")
         state = {_PASSED: State.PASSED, _SKIPPED: State.SKIPPED}.get(status, State.FAILED)
         note = "took too long" if status == _TIMED_OUT else "" if state is State.PASSED else last
-        cases.append(Case(len(cases) + 1, f"{test} to its end" if cases else test, state, note=note))
+        cases.append(Case(len(cases) + 1, f"{test} to its end" if cases else test, state, note=note, told=False))
     return tuple(cases)
 
 

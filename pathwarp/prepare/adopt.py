@@ -36,6 +36,14 @@ def products(sources: Collection[str], other: Path, others: Collection[str]) -> 
     return sorted(name for name in all_files(other) if name not in others and name not in sources and name not in _OWN)
 
 
+def shadows(sources: Collection[str], others: Collection[str]) -> bool:
+    """Whether a header comes to the `others` with the name of one that is there: what includes that name may get the
+    new one, and make, which knows which file it was, wouldn't compile it again.
+    """
+    names = {os.path.basename(name) for name in others}
+    return any(name.endswith(".h") and name not in others and os.path.basename(name) in names for name in sources)
+
+
 def write_sources(path: Path, names: Collection[str]) -> None:
     """Write down which files of a tree are sources; OSError when that can't be."""
     write_whole(path, "".join(f"{name}\0" for name in sorted(names)).encode(errors="surrogateescape"))

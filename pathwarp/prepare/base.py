@@ -6,7 +6,7 @@ the base of a backend that stands on another one's: a copy with a few more optio
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
@@ -15,7 +15,7 @@ from pathwarp.base.complaints import Complaints, Exit
 from pathwarp.base.hashing import hash_file, hash_parts
 from pathwarp.base.plainfile import read_plain
 from pathwarp.model.kerneltree import KernelTree, all_files
-from pathwarp.prepare.adopt import read_sources, write_sources
+from pathwarp.prepare.adopt import read_sources, shadows, write_sources
 from pathwarp.prepare.kconfig import check_config
 from pathwarp.prepare.patches import Entry, apply_fitting, apply_patches, read_series
 from pathwarp.prepare.recipe import KERNELS, KernelBackend, KernelRecipe, read_kernel_recipe
@@ -146,13 +146,14 @@ class Base:
             left_out = self.apply(patches, tree, version, log)
             there = set(all_files(tree.folder))
             sources = (sources & there) | (there - old)
-            write_sources(made / _SOURCES, sources)
+            if self.below is None or self.below.sources.exists():
+                write_sources(made / _SOURCES, sources)
             tree.configure(fresh=not self.below)
             left_out += self.check_config(tree)
-            if self.source and (near := self._nearest(version)):
+            if self.source and (near := self._nearest(version, tree.tools(), sources)):
                 tree.adopt(sources, near / "tree", read_sources(near / _SOURCES))
             tree.compile("-pathwarp")
-            stamp = {"inputs": inputs, "source": self._describe(version), "left_out": left_out}
+            stamp = {"inputs": inputs, "source": self._describe(version), "tools": tree.tools(), "left_out": left_out}
             write_stamp(made / "base.json", stamp)
             publish(self.root, made, self.folder)
 
@@ -161,15 +162,22 @@ class Base:
         """The list of those files of its tree that are sources."""
         return self.folder / _SOURCES
 
-    def _nearest(self, version: str) -> Path | None:
-        """Of the bases of this backend and of a source of about this version the one that was built last, if any."""
-        built_before = [self.root / "build", *(self.root / "build" / "trees").glob("*")]
+    def _nearest(self, version: str, tools: Mapping[str, str], sources: Collection[str]) -> Path | None:
+        """Of the bases of this backend, made with the same tools of a source of about this version, the one that was
+        built last, if any; none when make would not see all that differs.
+        """
+        if self.below and not self.below.sources.exists():
+            return None
         found = []
-        for folder in (home / "base" / self.backend for home in built_before):
-            source = read_stamp(folder / "base.json").get("source", {})
-            if (folder / _SOURCES).is_file() and source["version"].split(".")[:2] == version.split(".")[:2]:
+        for home in (self.root / "build", *(self.root / "build" / "trees").glob("*")):
+            folder = home / "base" / self.backend
+            stamp = read_stamp(folder / "base.json")
+            about = str(stamp.get("source", {}).get("version", "")).split(".")[:2]
+            if stamp.get("tools") == tools and about == version.split(".")[:2]:
                 found.append(folder)
-        return max(found, key=lambda folder: (folder / "base.json").stat().st_mtime_ns, default=None)
+        near = max(found, key=lambda folder: (folder / "base.json").stat().st_mtime_ns, default=None)
+        others = read_sources(near / _SOURCES) if near else frozenset[str]()
+        return near if others and not shadows(sources, others) else None
 
     def apply(self, patches: list[Entry], tree: Tree, version: str, log: TextIO) -> list[str]:
         """Put patches on a tree; what of them a user's own source goes without, a line each."""

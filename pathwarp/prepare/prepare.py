@@ -4,21 +4,18 @@
 When nothing is missing this takes milliseconds, and Ansible is not even started.
 """
 
-import fcntl
 import json
 import os
 import shutil
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
-from pathwarp.base import program
-from pathwarp.base.complaints import Complaint, Complaints, Exit, gather
+from pathwarp.base.complaints import Complaint, Complaints, gather
 from pathwarp.base.engine import ENGINE
 from pathwarp.model.backends.backend import Backend
 from pathwarp.model.backends.registry import BACKENDS, DEFAULT_BACKEND
@@ -28,6 +25,7 @@ from pathwarp.model.schema.variant import ResolvedVariant
 from pathwarp.prepare import box, lab
 from pathwarp.prepare.base import find_base
 from pathwarp.prepare.kernel import Kernel, group_by_kernel
+from pathwarp.prepare.lock import building
 from pathwarp.prepare.programs import Programs
 from pathwarp.prepare.recipe import LAB
 
@@ -97,7 +95,7 @@ def prepare_lab(root: Path) -> None:
 def prepare_tests(root: Path) -> None:
     """Prepare the host for the project's own tests; Complaints as of `ensure`."""
     if not _has(TEST_PROGRAMS):
-        with _lock(root):
+        with building(root):
             _run_playbook(root, ["host"], {"project": str(root), "with_tests": True})
 
 
@@ -112,7 +110,7 @@ def _prepare(root: Path, variants: Sequence[ResolvedVariant], parts: Parts) -> N
 def _make_stale(root: Path, variants: Sequence[ResolvedVariant], parts: Parts) -> None:
     if not _stale(root, variants, parts):
         return
-    with _lock(root):
+    with building(root):
         # Someone else may have made it while this one waited.
         tags = _stale(root, variants, parts)
         if not tags:
@@ -177,24 +175,6 @@ def _has(programs: Sequence[str]) -> bool:
 def _path() -> str:
     """Where programs are: Debian gives ordinary users no /usr/sbin, which has some that they may well run."""
     return f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin"
-
-
-@contextmanager
-def _lock(root: Path) -> Iterator[None]:
-    """Hold the project's build folder for oneself; the lock goes with the process, however that ends."""
-    build = root / "build"
-    try:
-        build.mkdir(exist_ok=True)
-        stream = (build / "lock").open("w")
-    except OSError as error:
-        raise Complaints.one("build", f"cannot be written: {error.strerror}", code=Exit.FAILED) from None
-    with stream:
-        try:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            click.echo("pathwarp: waiting for another preparation to end", err=True)
-            program.lock(stream)
-        yield
 
 
 def _run_playbook(root: Path, tags: Sequence[str], variables: dict[str, object]) -> None:

@@ -75,13 +75,13 @@ class Programs:
         listed = read_stamp(self.folder / "programs.json").get("tests", [])
         return {one["name"]: Program(**one) for one in listed}
 
-    def choose(self, names: Sequence[str]) -> list[Program]:
-        """The tests of these names, or all that there are; Complaints for those that there are not."""
+    def choose(self, names: Sequence[str], option: str = "tests") -> list[Program]:
+        """The tests of these names, or all that there are; Complaints, about the option, for those that are not."""
         there = self.tests()
         unknown = [name for name in names if name not in there]
         if unknown:
             raise Complaints(
-                Complaint("tests", f"there is no test {name[:40]!r}", ", ".join(there), suggest(name, tuple(there)))
+                Complaint(option, f"there is no test {name[:40]!r}", ", ".join(there), suggest(name, tuple(there)))
                 for name in unknown
             )
         return [there[name] for name in names] if names else list(there.values())

@@ -14,6 +14,7 @@ from pathwarp.prepare.adopt import products, take_times
 from pathwarp.prepare.recipe import KernelBackend
 
 LAST_LINES = 15
+_TOOLS = ("CONFIG_CC_VERSION_TEXT", "CONFIG_AS_VERSION", "CONFIG_LD_VERSION")
 # Tools that do nothing here but leave their versions in the configuration, which is part of the kernel.
 WITHOUT = ("RUSTC=none", "PAHOLE=none")
 
@@ -64,12 +65,16 @@ class Tree:
         self.make("mrproper")
 
     def adopt(self, sources: Collection[str], other: Path, others: Collection[str]) -> None:
-        """Take over what was compiled in the tree `other`; the `sources` are this tree's, the `others` that one's."""
+        """Take over what was compiled in the tree `other`, in place of all that was compiled in this one; the `sources`
+        are this tree's, the `others` that one's.
+        """
+        for name in products(sources, self.folder, sources):
+            (self.folder / name).unlink()
         take_times(self.folder, sources, other, others)
         self._copy_files(other, products(sources, other, others))
 
     def _copy_files(self, folder: Path, names: Sequence[str]) -> None:
-        copy = ["cp", "--archive", "--parents", f"--target-directory={self.folder}"]
+        copy = ["cp", "--archive", "--parents", f"--target-directory={self.folder}", "--"]
         given = "".join(f"{name}\0" for name in names)
         self._run(["xargs", "--null", "--no-run-if-empty", *copy], folder=folder, given=given)
 
@@ -97,6 +102,11 @@ class Tree:
     def version(self) -> str:
         """The version of the source, such as 6.12.117."""
         return self._capture(["make", "--silent", "--no-print-directory", "kernelversion"])
+
+    def tools(self) -> dict[str, str]:
+        """What it is compiled with, as its configuration has it, and the C library; only once it is configured."""
+        named = dict(line.split("=", 1) for line in self.config.read_text().splitlines() if line.startswith("CONFIG_"))
+        return {**{name: named.get(name, "") for name in _TOOLS}, "libc": os.confstr("CS_GNU_LIBC_VERSION") or ""}
 
     def make(self, *arguments: str, local_version: str = "") -> None:
         self._run(["make", f"ARCH={self.backend.arch}", *WITHOUT, *arguments], local_version)

@@ -13,13 +13,13 @@ def show_case(run: Run, number: int, folder: Path) -> tuple[list[str], Path | No
     """What the test said during a case, a line each; and the folder, beside the sealed one, where the packets of that
     time are put, where there are captures. Complaints for a case that there is not.
     """
-    window = run.window(number)
+    case, window = run.case(number), run.window(number)
     if window is None:
-        where, valid = f"{run.test} seed {run.seed}", f"1 to {len(run.cases)}"
-        raise Complaints.one("case", f"{where} doesn't say when case {number} was", valid, code=Exit.FAILED)
+        what = f"{run.test} seed {run.seed} doesn't say when case {number} was"
+        raise Complaints.one("case", what, code=Exit.FAILED)
     begin_s, end_s = window
     said = [f"  {line.at_s:12.6f}  {line.text}" for line in run.output if begin_s <= line.at_s <= end_s]
-    lines = [f"case {number}, {run.cases[number - 1].name}: {begin_s:.3f} to {end_s:.3f} s", *said]
+    lines = [f"case {number}, {case.name}: {begin_s:.3f} to {end_s:.3f} s", *said]
     captures = sorted((folder / "captures").glob("*.pcap"))
     if not captures:
         return lines, None

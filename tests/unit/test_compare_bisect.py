@@ -6,12 +6,14 @@ from math import inf
 
 import pytest
 from golden_project import copy_project
+from kernel_project import make_project
 
 from pathwarp.base.complaints import Complaints, Exit
 from pathwarp.cli import main
-from pathwarp.compare.bisect.history import Range, cloned
+from pathwarp.compare.bisect.history import BAD, GOOD, SKIP, Range, cloned
 from pathwarp.compare.bisect.judges import Observation
-from pathwarp.compare.bisect.search import bisect, is_bad
+from pathwarp.compare.bisect.search import bisect, judge_number
+from pathwarp.prepare.stamp import write_stamp
 
 FILES = ("Kbuild", "arch/um/Makefile", "scripts/kconfig/merge_config.sh", "net/mptcp/pm.c")
 WHO = ("-c", "user.name=A. Author", "-c", "user.email=author@example.org", "-c", "commit.gpgsign=false")
@@ -47,9 +49,13 @@ def said():
 class Reader:
     """Observes the number in a file, and leaves a folder as a built kernel does."""
 
-    def __init__(self, root, broken=()):
+    kernels = "uml"
+
+    def __init__(self, root, broken=(), without=(), trouble=None):
         self.root = root
         self.broken = broken
+        self.without = without
+        self.trouble = trouble or Complaints.one("make ARCH=um", "failed with exit status 2\nwhy", code=Exit.FAILED)
         self.seen = []
 
     def begin(self, bad):
@@ -58,23 +64,32 @@ class Reader:
     def observe(self, source):
         number = int((source.folder / "number").read_text())
         self.seen.append(number)
-        (self.root / "build" / "trees" / source.name).mkdir(parents=True, exist_ok=True)
+        made = self.root / "build" / "trees" / source.name / "base" / "uml"
+        made.mkdir(parents=True, exist_ok=True)
         if number in self.broken:
-            raise Complaints.one("make ARCH=um", "failed with exit status 2", code=Exit.FAILED)
+            raise self.trouble
+        left_out = ["kernels/patches/0001-all.patch: hunk 1 does not apply"] if number in self.without else []
+        left_out += ["kernels/patches/0002-only.patch: is in the source already"] if number % 2 else []
+        write_stamp(made / "base.json", {"left_out": left_out})
         value = int((source.folder / "delay").read_text())
         return Observation(value, f"delay {value}")
 
 
-def search(root, linux, said, broken=(), good="main~8", bad="main"):
-    judge = Reader(root, broken)
+@pytest.fixture
+def root(tmp_path):
+    return make_project(tmp_path / "project")
+
+
+def search(root, linux, said, good="main~8", bad="main", **reader):
+    judge = Reader(root, **reader)
     bisect(root, Range.read(linux, good, bad), judge, said.append)
     return judge
 
 
-def test_the_commit_is_found(tmp_path, linux, said):
-    (tmp_path / "build" / "trees" / "mine").mkdir(parents=True)
+def test_the_commit_is_found(root, linux, said):
+    (root / "build" / "trees" / "mine").mkdir(parents=True)
     state = git(linux, "status", "--porcelain=v2", "--branch")
-    judge = search(tmp_path, linux, said)
+    judge = search(root, linux, said)
     assert judge.seen == [9, 1, 5, 7, 6]
     commit = git(linux, "rev-parse", "main~3")
     assert said[:2] == [
@@ -92,38 +107,42 @@ def test_the_commit_is_found(tmp_path, linux, said):
     # The checkout is as it was, and nothing is left but what was there before.
     assert git(linux, "status", "--porcelain=v2", "--branch") == state
     assert not (linux / ".git" / "BISECT_LOG").exists()
-    assert [path.name for path in (tmp_path / "build" / "trees").iterdir()] == ["mine"]
-    assert [path.name for path in (tmp_path / "build" / "bisect").iterdir()] == ["lock"]
+    assert [path.name for path in (root / "build" / "trees").iterdir()] == ["mine"]
+    assert [path.name for path in (root / "build" / "bisect").iterdir()] == ["lock"]
 
 
 def commit_title(folder, revision):
     return git(folder, "log", "-1", "--format=%h %s", revision)
 
 
-def test_a_commit_that_cannot_be_built_is_skipped(tmp_path, linux, said):
-    judge = search(tmp_path, linux, said, broken=(7,))
+def test_a_commit_that_cannot_be_built_is_skipped(root, linux, said):
+    judge = search(root, linux, said, broken=(7,))
     assert 7 in judge.seen
-    assert f"skip  {commit_title(linux, 'main~2')}: make ARCH=um: failed with exit status 2" in said
+    assert f"skip  {commit_title(linux, 'main~2')}: make ARCH=um: failed with exit status 2\n      why" in said
     assert "    commit 6" in said[-1].splitlines()
 
 
-def test_when_all_that_is_left_cannot_be_built(tmp_path, linux, said):
+def test_when_all_that_is_left_cannot_be_built(root, linux, said):
     with pytest.raises(Complaints, match="the commit isn't found") as caught:
-        search(tmp_path, linux, said, broken=(5, 6))
+        search(root, linux, said, broken=(5, 6))
     assert caught.value.code == Exit.FAILED
     assert git(linux, "rev-parse", "main~3") in str(caught.value)
 
 
-def test_ends_that_show_the_same(tmp_path, linux, said):
+def test_ends_that_show_the_same(root, linux, said):
     with pytest.raises(Complaints, match="both ends show the same: delay 900"):
-        search(tmp_path, linux, said, good="main~2")
-    assert [path.name for path in (tmp_path / "build" / "bisect").iterdir()] == ["lock"]
+        search(root, linux, said, good="main~2")
+    assert [path.name for path in (root / "build" / "bisect").iterdir()] == ["lock"]
 
 
 def test_what_is_no_range(tmp_path, linux):
-    for folder in (tmp_path, tmp_path / "none"):
-        with pytest.raises(Complaints, match="is no git checkout"):
+    for folder, what in ((tmp_path, "is no git checkout: fatal: "), (tmp_path / "none", "there is no folder"),
+                         (linux / "net", f"is a part of the checkout {linux}")):  # fmt: skip
+        with pytest.raises(Complaints, match=what):
             Range.read(folder, "main~1", "main")
+    git(tmp_path, "clone", "--quiet", "--depth=3", f"file://{linux}", "shallow")
+    with pytest.raises(Complaints, match="is shallow"):
+        Range.read(tmp_path / "shallow", "main~1", "main")
     with pytest.raises(Complaints) as caught:
         Range.read(linux, "none", "--help")
     assert [complaint.where for complaint in caught.value.complaints] == ["good", "bad"]
@@ -143,11 +162,40 @@ def test_what_a_killed_search_left_is_cleared_away(tmp_path, linux):
 
 @pytest.mark.parametrize(
     ("value", "good", "bad", "answer"),
-    [(60, 40, 900, False), (800, 40, 900, True), (60, 900, 40, True), (inf, 40, inf, True), (9e9, 40, inf, False),
-     (inf, inf, 40, False), (900, inf, 40, True), (inf, 40, 900, False)],
+    [(60, 40, 900, GOOD), (800, 40, 900, BAD), (60, 900, 40, BAD), (inf, 40, inf, BAD), (9e9, 40, inf, GOOD),
+     (inf, inf, 40, GOOD), (900, inf, 40, BAD), (inf, 40, 900, SKIP)],
 )  # fmt: skip
 def test_which_end_a_number_is_nearer_to(value, good, bad, answer):
-    assert is_bad(value, good, bad) is answer
+    assert judge_number(value, good, bad) == answer
+
+
+def test_the_same_trouble_again_and_again_is_not_the_commits_fault(root, linux, said):
+    with pytest.raises(Complaints, match="failed with exit status 2"):
+        search(root, linux, said, broken=(2, 3, 4, 5, 6, 7, 8))
+    assert sum(line.startswith("skip") for line in said) == 4
+
+
+def test_bad_input_is_no_commits_fault(root, linux, said):
+    with pytest.raises(Complaints, match="unknown variant"):
+        search(root, linux, said, broken=(5,), trouble=Complaints.one("variant", "unknown variant"))
+
+
+def test_other_patches_are_said(root, linux, said):
+    search(root, linux, said, without=(5, 6))
+    (line,) = [line for line in said if "commit 5" in line]
+    words = "which of our patches it has is not as at the bad end: kernels/patches/0001-all.patch"
+    assert line.splitlines()[1:] == [f"      {words}"]
+    assert sum(words in line for line in said) == 2
+
+
+def test_what_a_killed_search_made_is_cleared_away(root, linux, said):
+    killed = root / "build" / "trees" / "6.12.1-00000000"
+    killed.mkdir(parents=True)
+    (root / "build" / "bisect").mkdir(parents=True)
+    (root / "build" / "bisect" / "made").write_text("6.12.1-00000000\n")
+    search(root, linux, said)
+    assert not killed.exists()
+    assert [path.name for path in (root / "build" / "bisect").iterdir()] == ["lock"]
 
 
 @pytest.mark.parametrize(

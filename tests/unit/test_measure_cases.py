@@ -42,12 +42,12 @@ def test_each_case_with_its_state_and_time():
     ],
 )
 def test_a_test_that_tells_no_cases_is_one(status, state, note):
-    assert cases("begin", "no tool", "", status=status) == (Case(1, "simult_flows", state, note=note),)
+    assert cases("begin", "no tool", "", status=status) == (Case(1, "simult_flows", state, note=note, told=False),)
 
 
 def test_an_end_that_no_case_explains_is_a_case_more():
     assert cases(*TAP[:5], "syntax error", status=2)[1:] == (
-        Case(2, "simult_flows to its end", State.FAILED, note="syntax error"),
+        Case(2, "simult_flows to its end", State.FAILED, note="syntax error", told=False),
     )
     assert len(cases(*TAP[:5], status=0)) == 1
 

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from pathwarp.prepare.adopt import products, read_sources, take_times, write_sources
+from pathwarp.prepare.adopt import products, read_sources, shadows, take_times, write_sources
 
 SOURCES = ("Makefile", "one.c", "two.c", "all.h")
 MAKEFILE = """\
@@ -79,6 +79,14 @@ def test_links_and_modes_are_part_of_a_source(trees):
     take_times(tree, names, other, names)
     equal = [name for name in names if os.lstat(tree / name).st_mtime_ns == before[name]]
     assert equal == ["Makefile", "one.c", "all.h", "same"]
+
+
+def test_a_header_with_the_name_of_another_one(tmp_path):
+    names = {"include/tcp.h", "net/tcp.c"}
+    assert not shadows(names, names)
+    assert not shadows(names | {"net/tcp.h"}, names | {"net/tcp.h"})
+    assert not shadows(names | {"net/udp.h", "um/tcp.c"}, names)
+    assert shadows(names | {"net/tcp.h"}, names)
 
 
 def test_the_list_of_sources(tmp_path):

@@ -15,6 +15,7 @@ from typing import Self
 from pathwarp.base import program
 from pathwarp.base.complaints import Complaint, Complaints, Exit
 from pathwarp.model.kerneltree import KernelTree, read_kernel_tree
+from pathwarp.prepare.lock import locked
 
 TREE, GOOD, BAD, SKIP = "tree", "good", "bad", "skip"
 _FIRST_BAD = re.compile(r"^([0-9a-f]{40,64}) is the first bad commit$", re.MULTILINE)
@@ -32,9 +33,7 @@ class Range:
     @classmethod
     def read(cls, folder: Path, good: str, bad: str) -> Self:
         """Complaints for what is no git checkout or none of its revisions, and when one doesn't lead to the other."""
-        if _try(folder, "rev-parse", "--git-dir") is None:
-            what = f"{str(folder)[:200]!r} is no git checkout"
-            raise Complaints.one(TREE, what, hint="bisecting needs the history of the source")
+        _check_checkout(folder)
         names = {GOOD: good, BAD: bad}
         found = {name: _commit(folder, text) for name, text in names.items()}
         complaints = [
@@ -102,9 +101,7 @@ def cloned(ends: Range, place: Path) -> Iterator[History]:
 
     It borrows the checkout's objects, so that it takes no more room than the files of one revision.
     """
-    place.mkdir(parents=True, exist_ok=True)
-    with (place / "lock").open("a") as stream:
-        program.lock(stream)
+    with locked(place / "lock", "another search"):
         # What a killed one left behind.
         for old in place.iterdir():
             if old.is_dir():
@@ -128,6 +125,25 @@ def _first(said: str) -> str | None:
         raise Complaints.one(TREE, f"{what}\n{said.strip()}", code=Exit.FAILED)
     found = _FIRST_BAD.search(said)
     return found[1] if found else None
+
+
+def _check_checkout(folder: Path) -> None:
+    """Complaints when this is not the folder of a whole git checkout."""
+    hint = "bisecting needs the history of the source"
+    if not folder.is_dir():
+        raise Complaints.one(TREE, f"there is no folder {str(folder)[:200]!r}", hint=hint)
+    top = _call(folder, "rev-parse", "--show-toplevel")
+    if top.returncode:
+        said = top.stderr.decode(errors="replace").strip()
+        raise Complaints.one(TREE, f"{str(folder)[:200]!r} is no git checkout: {said[-300:]}", hint=hint)
+    home = Path(top.stdout.decode(errors="surrogateescape").rstrip("\n"))
+    if home != folder.resolve():
+        raise Complaints.one(TREE, f"{str(folder)[:200]!r} is a part of the checkout {home}", hint=f"tree={home}")
+    shallow = _try(folder, "rev-parse", "--is-shallow-repository")
+    if shallow and shallow.strip() == "true":
+        raise Complaints.one(
+            TREE, f"{str(folder)[:200]!r} is shallow: commits are missing", hint="git fetch --unshallow"
+        )
 
 
 def _commit(folder: Path, text: str) -> str:

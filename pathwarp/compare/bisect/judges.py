@@ -10,7 +10,9 @@ from typing import Protocol
 
 from pathwarp.base.complaints import Complaint, Complaints, Exit
 from pathwarp.measure.again import measured_results
-from pathwarp.measure.cases import read_sealed
+from pathwarp.measure.cases import State, read_sealed
+from pathwarp.model.backends.registry import DEFAULT_BACKEND
+from pathwarp.model.catalogue import SELFTESTS
 from pathwarp.model.kerneltree import KernelTree
 from pathwarp.model.metrics import METRICS
 from pathwarp.plan.selftest import Selftest
@@ -31,7 +33,9 @@ class Observation:
 
 
 class Judge(Protocol):
-    """Looks at one kernel after the other."""
+    """Looks at one kernel after the other; `kernels` is the backend of kernels/base.yaml that they are of."""
+
+    kernels: str
 
     def begin(self, bad: KernelTree) -> None:
         """Get ready at the bad revision; Complaints when that can't be."""
@@ -47,6 +51,8 @@ class Tests:
     of test and sources is filled in.
     """
 
+    kernels = SELFTESTS
+
     def __init__(self, root: Path, name: str, case: int | None, runs: Sequence[Selftest], jobs: int) -> None:
         self.root = root
         self.name = name
@@ -57,25 +63,27 @@ class Tests:
     def begin(self, bad: KernelTree) -> None:
         programs = Programs(self.root, bad)
         prepare_programs(programs)
-        (test,) = programs.choose([self.name])
+        (test,) = programs.choose([self.name], "test")
         sha256 = programs.sha256()
         self.runs = [replace(run, program=test, programs=sha256, tests_of=bad) for run in self.runs]
 
     def observe(self, source: KernelTree) -> Observation:
         runs = [replace(run, source=source) for run in self.runs]
-        run_selftests(self.root, runs, self.jobs)
-        sealed = [read_sealed(self.root, run) for run in runs]
-        ended = [run for run in sealed if run]
-        if not ended:
-            raise Complaints.one("test", f"no run of {self.name} got to its end", code=Exit.FAILED)
-        failed = sum(bool(self.case in run.failures if self.case else run.failures) for run in ended)
+        if failed := run_selftests(self.root, runs, self.jobs):
+            what = f"{failed} of {len(runs)} runs of {self.name} did not get to their end"
+            raise Complaints.one("test", what, code=Exit.FAILED)
+        sealed = [one for run in runs if (one := read_sealed(self.root, run))]
+        cases = [[one.case(self.case)] if self.case else one.cases for one in sealed]
+        failed = sum(any(case.state is State.FAILED for case in own) for own in cases)
         what = f"{self.name} case {self.case}" if self.case else self.name
-        how = f"fails for {failed} of {len(ended)} seeds" if len(ended) > 1 else "fails" if failed else "passes"
-        return Observation(failed / len(ended), f"{what} {how}")
+        how = f"fails for {failed} of {len(sealed)} seeds" if len(sealed) > 1 else "fails" if failed else "passes"
+        return Observation(failed / len(sealed), f"{what} {how}")
 
 
 class Metrics:
-    """The mean of a metric over trials that differ in their seeds."""
+    """The mean of a metric over trials that differ in their seeds; there is none when it is none for one of them."""
+
+    kernels = DEFAULT_BACKEND
 
     def __init__(self, root: Path, metric: str, trials: Sequence[Trial], jobs: int) -> None:
         self.root = root
@@ -96,6 +104,10 @@ class Metrics:
         results, _ = measured_results(self.root / "results", [where], complaints, first.command, self.jobs)
         if complaints:
             raise Complaints(complaints, Exit.FAILED)
-        values = [value for result in results for value in result.values(self.metric.key).values() if value is not None]
-        shown = f"{fmean(values):.{self.metric.decimals}f} {self.metric.unit}" if values else "none"
-        return Observation(fmean(values) if values else math.inf, f"{self.metric.words} {shown}")
+        values = [value for result in results for value in result.values(self.metric.key).values()]
+        there = [value for value in values if value is not None]
+        if not there or len(there) < len(values):
+            return Observation(math.inf, f"{self.metric.words} none for {len(values) - len(there)} of {len(values)}")
+        return Observation(
+            fmean(there), f"{self.metric.words} {fmean(there):.{self.metric.decimals}f} {self.metric.unit}"
+        )
