@@ -100,9 +100,9 @@ def prepare_tests(root: Path) -> None:
 
 
 def _prepare(root: Path, variants: Sequence[ResolvedVariant], parts: Parts) -> None:
-    """Have the parts made that are missing, and say what a user's own source goes without."""
+    """Have the parts made that are missing, and say what kernels of a user's own source go without."""
     _make_stale(root, variants, parts)
-    if parts.source:
+    if parts.source and variants:
         for line in find_base(root, parts.kernels, parts.source).left_out:
             click.echo(f"pathwarp: left out: {line}", err=True)
 

@@ -38,10 +38,11 @@ _Folder = Annotated[str, Field(max_length=100, pattern=r"^[a-z0-9][\w-]*(/[\w-]+
 
 
 class Chosen(Part):
-    """Of a folder some scripts, and the programs that they call."""
+    """Of a folder some scripts, the programs that they call, and some programs that are tests themselves."""
 
-    scripts: Annotated[tuple[_File, ...], Field(min_length=1)]
+    scripts: tuple[_File, ...] = ()
     built: tuple[_File, ...] = ()
+    programs: tuple[_File, ...] = ()
 
 
 class Collections(RootModel[dict[_Folder, Literal["all"] | Chosen]]):
@@ -128,7 +129,7 @@ def _install(tree: Tree, made: Path, folder: str, chosen: Literal["all"] | Chose
     if isinstance(chosen, Chosen):
         # What the command line says of a variable is what counts, whatever the makefile adds to it.
         which = [f"TEST_PROGS={' '.join(chosen.scripts)}", f"TEST_GEN_FILES={' '.join(chosen.built)}"]
-        which += ["TEST_GEN_PROGS=", "TEST_PROGS_EXTENDED=", "INSTALL_DEP_TARGETS="]
+        which += [f"TEST_GEN_PROGS={' '.join(chosen.programs)}", "TEST_PROGS_EXTENDED=", "INSTALL_DEP_TARGETS="]
     # Without debugging information, of which the folder's name would be a part.
     options = ["FORCE_TARGETS=1", "USERCFLAGS=-g0", f"INSTALL_PATH={made}", f"TARGETS={folder}", *which]
     tree.make("-C", str(_SOURCE), *options, "install")
