@@ -67,10 +67,15 @@ def files_of(folder: Path) -> list[str]:
         ["git", "-C", str(folder), "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         errors=subprocess.DEVNULL,
     )
-    if listed.returncode == 0 and (folder / ".git").exists():
+    if listed.returncode == 0 and is_checkout(folder):
         names = listed.stdout.decode(errors="surrogateescape").split("\0")
         return sorted({name for name in names if name and os.path.lexists(folder / name)})
     return sorted(all_files(folder))
+
+
+def is_checkout(folder: Path) -> bool:
+    """Whether it is a git checkout, of which git tells what was built there from what is source."""
+    return (folder / ".git").exists()
 
 
 def all_files(folder: Path) -> Iterator[str]:

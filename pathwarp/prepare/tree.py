@@ -9,7 +9,7 @@ from typing import TextIO
 
 from pathwarp.base import program
 from pathwarp.base.complaints import Complaints, Exit
-from pathwarp.model.kerneltree import OPTION, KernelTree, files_of, hash_files
+from pathwarp.model.kerneltree import OPTION, KernelTree, files_of, hash_files, is_checkout
 from pathwarp.prepare.adopt import products, take_times
 from pathwarp.prepare.recipe import KernelBackend
 
@@ -62,7 +62,8 @@ class Tree:
         self._copy_files(source.folder, names)
         if hash_files(self.folder, names) != source.sha256:
             raise Complaints.one(OPTION, f"{source.folder} was changed meanwhile", hint="try again", code=Exit.FAILED)
-        self.make("mrproper")
+        if not is_checkout(source.folder):
+            self.make("mrproper")
 
     def adopt(self, sources: Collection[str], other: Path, others: Collection[str]) -> None:
         """Take over what was compiled in the tree `other`, in place of all that was compiled in this one; the `sources`
