@@ -24,7 +24,7 @@ test:
 	@bin/pathwarp build tests
 	@bin/pathwarp build lab
 	@bin/pathwarp build kernels
-	@bin/pathwarp build selftests --variant mainline
+	@bin/pathwarp build selftests
 	@bin/pathwarp build vm --variant tlp-std,tlp-mp
 	@build/venv/bin/python -m pytest --numprocesses=auto --dist=loadfile --no-loadscope-reorder tests
 

@@ -4,14 +4,27 @@
 import json
 
 import pytest
-from project_folder import Project
+from project_folder import ROOT, Project
 
 from pathwarp.measure.cases import State, read_run
+from pathwarp.model.catalogue import SELFTESTS, Catalogue
+from pathwarp.model.load import load_variants
+from pathwarp.prepare.kernel import group_by_kernel
 from pathwarp.wire import pcap
 
 # Quick ones, of which the first sends packets and the second doesn't.
 TRANSFERS, TALKS = "mptcp_sockopt", "pm_netlink"
 NOISE, NOISE_FOLDER = "2 ms,1in20,mptcp_sockopt", "selftests+noise=2000us-1in20-mptcp_sockopt"
+
+
+# What every kernel with patches on TCP or MPTCP has to pass; the whole of the tests takes half an hour for each.
+SHORT = ("simult_flows", TRANSFERS, TALKS, "userspace_pm")
+
+
+def patched():
+    """The kernels that variants put patches on."""
+    variants = load_variants(Catalogue(ROOT), ("all",))
+    return [kernel.name for kernel, _ in group_by_kernel(ROOT, variants, SELFTESTS) if kernel.own]
 
 
 @pytest.fixture(scope="module")
@@ -26,8 +39,8 @@ def run(project, *words, status=0):
     return output
 
 
-def folder(project, test, scenario="selftests", seed=1):
-    return project.root / "results" / scenario / "mainline" / test / f"seed-{seed:03d}"
+def folder(project, test, scenario="selftests", seed=1, variant="mainline"):
+    return project.root / "results" / scenario / variant / test / f"seed-{seed:03d}"
 
 
 def said(place):
@@ -42,6 +55,14 @@ def test_the_unpatched_kernel_passes(project):
     assert "3 of 3 runs are sealed already" in run(project, "--tests", f"simult_flows,{TRANSFERS},{TALKS}")
     assert "results: " in output
     assert "not ok" not in (project.root / "results" / "selftests" / "selftests.tap").read_text()
+
+
+@pytest.mark.parametrize("kernel", patched())
+def test_patched_kernels_pass(project, kernel):
+    run(project, "--variant", kernel, "--tests", ",".join(SHORT))
+    told = [read_run(folder(project, test, variant=kernel), test, kernel, 1, 0.0) for test in SHORT]
+    assert [len(one.cases) for one in told] == [10, 11, 22, 37]
+    assert {case.state for one in told for case in one.cases} == {State.PASSED}
 
 
 def test_captures_change_nothing(project):
