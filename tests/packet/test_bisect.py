@@ -33,7 +33,9 @@ def change(folder, file, old, new, subject):
 def linux(tmp_path_factory):
     """The source of the base kernel, our patches in it, with four commits more."""
     folder = tmp_path_factory.mktemp("history") / "linux"
-    for name in read_sources(BASE / "sources.txt"):
+    sources = read_sources(BASE / "sources.txt")
+    assert sources, "the base was built by an older version: make clean"
+    for name in sources:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(BASE / "tree" / name, folder / name, follow_symlinks=False)
     git(folder, "init", "--quiet", "--initial-branch=main")
