@@ -34,13 +34,16 @@ def command(
 ) -> Exit:
     """Run the trials of a scenario that are not sealed yet, and print what all of them say.
 
-    The scenario's baseline is run as well, asked for or not: a variant says something by its difference. With --force
-    what is sealed is run again and compared with what comes out, byte by byte; in real time it is replaced.
+    The scenario's baseline is run as well, asked for or not: a variant says something by its difference. With --kernel
+    it has to be asked for. With --force what is sealed is run again and compared with what comes out, byte by byte; in
+    real time it is replaced.
     """
     complaints: list[Complaint] = []
     retries = read_number("retry", retry, MOST_RETRIES, complaints, least=0)
     with gather(complaints):
-        trials, workers, selection = plan(catalogue, runs, seed, jobs, backend, with_baseline=True, **chosen)
+        # On a source of the user's own, the baseline's patches need not fit.
+        with_baseline = not chosen["kernel"]
+        trials, workers, selection = plan(catalogue, runs, seed, jobs, backend, with_baseline, **chosen)
     if complaints:
         raise Complaints(complaints)
     from pathwarp.compare.repeated import repeat
