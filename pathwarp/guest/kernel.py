@@ -52,7 +52,10 @@ def sharpen_timers() -> None:
 
 def write_sysctl(name: str, value: str) -> None:
     """Set a sysctl of the caller's namespace; OSError when there is none of that name."""
-    Path("/proc/sys", *name.split(".")).write_text(f"{value}\n")
+    try:
+        Path("/proc/sys", *name.split(".")).write_text(f"{value}\n")
+    except OSError as error:
+        raise OSError(error.errno, f"{name} can't be {value}: {error.strerror}") from None
 
 
 def read_sysctl(name: str) -> str:

@@ -47,8 +47,9 @@ def set_in_namespaces(sysctls: dict[str, str]) -> Path:
     command = _OWN_COMMANDS / "ip"
     command.write_text(
         "#!/bin/sh\n"
-        '/usr/sbin/ip "$@" || exit\n'
-        'test "$1 $2" != "netns add" || /usr/sbin/ip netns exec "$3" sysctl -q -w ' + words + "\n"
+        # Tests signal the process that they started as `ip netns exec`.
+        'test "$1 $2" = "netns add" || exec /usr/sbin/ip "$@"\n'
+        '/usr/sbin/ip "$@" && exec /usr/sbin/ip netns exec "$3" sysctl -q -w ' + words + "\n"
     )
     command.chmod(0o755)
     return _OWN_COMMANDS
